@@ -1,0 +1,57 @@
+"""Asking an actor from a request's task: post, follow the events, take the answer, or leave properly.
+
+This is the only way from the outside into a session. Whatever ends the wait early (the client hung up, the
+server is stopping, patience ran out), the actor is told, so that nothing runs on for a listener who has left
+unless it was meant to.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from greenroom.actors.messages import Asking, Heard
+from greenroom.actors.reply import Reply
+from greenroom.actors.session import SessionActor
+from greenroom.workflow.events import TurnEvent
+
+EVENTS_KEPT = 256
+"""How many unread events a watcher may be behind before the oldest are dropped."""
+
+OnEvent = Callable[[TurnEvent], Awaitable[None]]
+
+
+def new_turn_id() -> str:
+    return f"turn-{secrets.token_hex(8)}"
+
+
+async def ask(
+    actor: SessionActor,
+    make: Callable[[Reply], Asking],
+    *,
+    on_event: OnEvent | None = None,
+    patience: float = math.inf,
+    cancels: bool = False,
+) -> Heard | None:
+    """Ask and wait. None means that patience ran out and the turn goes on without us.
+
+    `cancels` says that the turn is ours: if this task is cancelled, so is the turn.
+    """
+    reply = Reply(events=EVENTS_KEPT if on_event else 0)
+    message = make(reply)
+    actor.ask(message, reply)
+    patient = True
+    try:
+        with trio.move_on_after(patience) as waiting:
+            while (event := await reply.next_event()) is not None:
+                assert on_event is not None
+                await on_event(event)
+            return await reply.wait()
+        patient = not waiting.cancelled_caught
+    finally:
+        if not reply.settled:
+            actor.leave(message.turn_id, reply, cancels=cancels and patient)
+    return None

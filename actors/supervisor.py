@@ -1,0 +1,180 @@
+"""The supervisor: one nursery, one-for-one.
+
+It opens sessions, finds them again for their owner and nobody else, lets the idle ones go, and gives an actor
+its task. An actor that crashes is logged and forgotten; its siblings never notice, and nothing escapes from
+here into the server. It does not look into sessions, and it knows no protocol.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import logging
+import secrets
+from collections.abc import Callable
+
+import attrs
+import trio
+
+from greenroom.actors.roster import Roster
+from greenroom.actors.session import SessionActor, Surroundings
+from greenroom.config.errors import Draining, Overloaded, SessionNotFound
+from greenroom.persistence.journal import Journal, MemoryJournal
+from greenroom.workflow.events import Change
+from greenroom.workflow.port import Caller, Workflow
+
+log = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class Limits:
+    """How much, how many, how long. Times are in seconds."""
+
+    session_ttl: float = 1800.0
+    max_sessions: int = 10_000
+    mailbox_size: int = 64
+    worker_threads: int = 32
+    turn_timeout: float = 60.0
+    max_turn_timeout: float = 600.0
+    input_timeout: float = 600.0
+    linger: float = 2.0
+
+
+class Supervisor:
+    def __init__(self, workflow: Workflow, limits: Limits | None = None, journal: Journal | None = None) -> None:
+        self.workflow = workflow
+        self.limits = limits or Limits()
+        self.draining = False
+        self._journal = journal or MemoryJournal()
+        self._sessions: Roster[SessionActor] = Roster(
+            ttl=self.limits.session_ttl, maximum=self.limits.max_sessions, is_idle=lambda actor: actor.idle
+        )
+        self._by_user: dict[str, dict[str, None]] = {}
+        """The handles of every user, the most recently needed last."""
+        self._listeners: list[Callable[[Change], None]] = []
+        self._nursery: trio.Nursery | None = None
+        self._one_settled = trio.Event()
+        self._around: Surroundings
+
+    # --- its own life --------------------------------------------------------------------------------------
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Live until cancelled. Every session task is a child of this one."""
+        self._around = Surroundings(
+            journal=self._journal,
+            limiter=trio.CapacityLimiter(self.limits.worker_threads),
+            announce=self.announce,
+            start=self._start,
+            settled=self._settled,
+            mailbox_size=self.limits.mailbox_size,
+            input_timeout=self.limits.input_timeout,
+            linger=self.limits.linger,
+        )
+        async with trio.open_nursery() as self._nursery:
+            task_status.started()
+            while True:
+                now = trio.current_time()
+                for actor in self._sessions.take_expired(now):
+                    self._dismiss(actor)
+                # The pause keeps a very short time-to-live from becoming a busy loop.
+                await trio.sleep(max(self._sessions.next_expiry(now) - now, 0.01))
+
+    async def drain(self, budget: float) -> None:
+        """No new sessions or turns from now on; let turns finish for so long, then stop what is left."""
+        self.draining = True
+        with trio.move_on_after(budget):
+            while any(not actor.idle for actor in self._sessions):
+                self._one_settled = trio.Event()
+                await self._one_settled.wait()
+        for actor in self._sessions:
+            actor.close()
+
+    # --- sessions ------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self, caller: Caller, *, walk_on: bool = False) -> SessionActor:
+        """A new session. A walk-on plays one turn for a caller who has none, and is nobody's latest."""
+        if self.draining:
+            raise Draining
+        if self._sessions.full:
+            self._make_room()
+        actor = SessionActor(
+            secrets.token_urlsafe(24), caller.user_id, self.workflow.open_session(caller), self._around
+        )
+        self._sessions.add(actor.handle, actor, trio.current_time())
+        if not walk_on:
+            self._by_user.setdefault(caller.user_id, {})[actor.handle] = None
+        return actor
+
+    def find(self, handle: str, user_id: str | None = None) -> SessionActor:
+        """The session behind a handle, for its owner if we know who is asking.
+
+        A foreign handle and an unknown one look the same.
+        """
+        actor = self._sessions.find(handle)
+        if actor is None or user_id not in (None, actor.user_id):
+            raise SessionNotFound
+        return self._needed(actor)
+
+    def latest(self, user_id: str) -> SessionActor:
+        """The session that this user needed most recently."""
+        handles = self._by_user.get(user_id)
+        actor = self._sessions.find(next(reversed(handles))) if handles else None
+        if actor is None:
+            raise SessionNotFound
+        return self._needed(actor)
+
+    def close(self, actor: SessionActor) -> None:
+        if self._sessions.remove(actor.handle) is not None:
+            self._dismiss(actor)
+
+    # --- news ----------------------------------------------------------------------------------------------
+
+    def announce(self, change: Change) -> None:
+        for listener in list(self._listeners):
+            listener(change)
+
+    def on_change(self, listener: Callable[[Change], None]) -> None:
+        self._listeners.append(listener)
+
+    # --- inside --------------------------------------------------------------------------------------------
+
+    def _needed(self, actor: SessionActor) -> SessionActor:
+        self._sessions.touch(actor.handle, trio.current_time())
+        mine = self._by_user.get(actor.user_id)
+        if mine is not None and actor.handle in mine:
+            mine[actor.handle] = mine.pop(actor.handle)
+        return actor
+
+    def _make_room(self) -> None:
+        evicted = self._sessions.take_one_idle()
+        if evicted is None:
+            raise Overloaded("All sessions are busy. Try again in a few seconds.", retry_after=5)
+        self._dismiss(evicted)
+
+    def _dismiss(self, actor: SessionActor) -> None:
+        mine = self._by_user.get(actor.user_id)
+        if mine is not None:
+            mine.pop(actor.handle, None)
+            if not mine:
+                del self._by_user[actor.user_id]
+        actor.close()
+        self._journal.forget(actor.handle)
+
+    def _start(self, actor: SessionActor) -> None:
+        # From a clean context: an actor that inherits the request's context variables keeps that request alive.
+        assert self._nursery is not None
+        contextvars.Context().run(self._nursery.start_soon, self._supervise, actor)
+
+    async def _supervise(self, actor: SessionActor) -> None:
+        try:
+            await actor.run()
+        except Exception:
+            log.exception("session crashed", extra={"session": actor.handle[:8]})
+            self.close(actor)
+            self._one_settled.set()
+
+    def _settled(self, actor: SessionActor) -> None:
+        self._sessions.touch(actor.handle, trio.current_time())
+        self._one_settled.set()

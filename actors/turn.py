@@ -1,0 +1,98 @@
+"""A turn while it runs: what the workflow is handed, and the scope that ends it.
+
+It implements the workflow port's `Turn`. It belongs to one session actor, lives in a child task of it, and
+speaks to it through two functions: `tell` puts a message into the mailbox (and waits if that is full, since
+what a turn says must not get lost), `publish` shows an event to whoever watches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+import trio
+
+from greenroom.actors.messages import InputRequested, Message, TurnRequested
+from greenroom.actors.threads import Crew
+from greenroom.config.errors import GreenroomError, MissingClientCapability, UnansweredQuestion
+from greenroom.workflow.events import Change, TurnEvent
+from greenroom.workflow.port import Caller
+from greenroom.workflow.questions import Answer, Answers, Questions, accepts
+
+T = TypeVar("T")
+
+
+class RunningTurn:
+    def __init__(
+        self,
+        request: TurnRequested,
+        crew: Crew,
+        *,
+        input_timeout: float,
+        tell: Callable[[Message], Awaitable[None]],
+        publish: Callable[[TurnEvent], None],
+        announce: Callable[[Change], None],
+    ) -> None:
+        self.id = request.turn_id
+        self.caller: Caller = request.caller
+        self.scope = trio.CancelScope(deadline=trio.current_time() + request.timeout)
+        self.stop_reason: GreenroomError | None = None
+        self.crew = crew
+        self._at_hand: Mapping[str, Answer] = request.answers
+        self._answered: trio.Event | None = None
+        self._input_timeout = input_timeout
+        self._tell = tell
+        self._publish = publish
+        self._announce = announce
+
+    # --- for the workflow ----------------------------------------------------------------------------------
+
+    def report(self, event: TurnEvent) -> None:
+        self._publish(event)
+
+    def announce(self, change: Change) -> None:
+        self._announce(change)
+
+    async def run_blocking(self, function: Callable[..., T], *args: Any) -> T:
+        return await self.crew.run(function, *args)
+
+    async def ask(self, questions: Questions) -> Answers:
+        unable = sorted({q.needs.value for q in questions.values() if q.needs not in self.caller.abilities})
+        if unable:
+            raise MissingClientCapability(*unable)
+        fitting = {key: self._at_hand[key] for key, q in questions.items() if accepts(q, self._at_hand.get(key))}
+        open_questions = {key: q for key, q in questions.items() if key not in fitting}
+        if not open_questions:
+            await trio.lowlevel.checkpoint()
+            return fitting
+        return {**fitting, **await self._ask_the_client(open_questions)}
+
+    # --- for the actor -------------------------------------------------------------------------------------
+
+    def resume(self, answers: Mapping[str, Answer]) -> None:
+        self._at_hand = answers
+        if self._answered is not None:
+            self._answered.set()
+
+    def stop(self, reason: GreenroomError) -> None:
+        if self.stop_reason is None:
+            self.stop_reason = reason
+        self.scope.cancel()
+
+    # --- inside --------------------------------------------------------------------------------------------
+
+    async def _ask_the_client(self, questions: Questions) -> Answers:
+        left = self.scope.deadline - trio.current_time()
+        self._answered = trio.Event()
+        # The turn's own clock stands still while a human thinks; theirs runs instead.
+        self.scope.deadline = trio.current_time() + self._input_timeout
+        try:
+            await self._tell(InputRequested(self.id, questions))
+            await self._answered.wait()
+        except trio.Cancelled:
+            if self.stop_reason is None:
+                self.stop_reason = UnansweredQuestion(self.id)
+            raise
+        self._answered = None
+        self.scope.deadline = trio.current_time() + left
+        return {key: self._at_hand[key] for key in questions}

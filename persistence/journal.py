@@ -1,0 +1,52 @@
+"""The journal of finished turns: a port, and the one that keeps the newest few of each session in memory.
+
+An actor commits a turn here before anybody is told of its end, and looks here when somebody asks for a turn
+that is over. A journal that raises stops the actor, and only that actor.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Protocol
+
+import attrs
+
+
+@attrs.frozen
+class TurnRecord:
+    session: str
+    turn_id: str
+    outcome: Any
+
+
+class Journal(Protocol):
+    def commit(self, record: TurnRecord) -> None:
+        """Keep it. Returns when it is kept."""
+
+    def find(self, session: str, turn_id: str) -> TurnRecord | None: ...
+
+    def forget(self, session: str) -> None:
+        """The session is over; nobody will ask again."""
+
+
+class MemoryJournal:
+    """Keeps the last `depth` turns of every session that is open."""
+
+    def __init__(self, depth: int = 4) -> None:
+        self._depth = depth
+        self._turns: dict[str, deque[TurnRecord]] = {}
+
+    def commit(self, record: TurnRecord) -> None:
+        kept = self._turns.get(record.session)
+        if kept is None:
+            kept = self._turns[record.session] = deque(maxlen=self._depth)
+        kept.append(record)
+
+    def find(self, session: str, turn_id: str) -> TurnRecord | None:
+        for record in self._turns.get(session, ()):
+            if record.turn_id == turn_id:
+                return record
+        return None
+
+    def forget(self, session: str) -> None:
+        self._turns.pop(session, None)

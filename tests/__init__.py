@@ -1,0 +1,1 @@
+"""The tests, by layer; helpers that several layers need stand beside this file."""

@@ -1,0 +1,158 @@
+"""The application: a Quart-Trio app whose `/mcp` is taken at the ASGI level, before Quart sees it.
+
+`create_app(settings, workflow)` builds one; `app` is one that reads its settings from the environment when it
+is first called, for `hypercorn --config hypercorn.toml greenroom.transport.app:app`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import trio
+from quart import Response
+from quart_trio import QuartTrio
+from quart_trio.asgi import TrioASGIHTTPConnection
+from werkzeug.exceptions import HTTPException
+
+from greenroom.actors.supervisor import Limits, Supervisor
+from greenroom.config.settings import Settings, load_settings
+from greenroom.persistence.journal import Journal
+from greenroom.transport import sse
+from greenroom.transport.guard import Guard
+from greenroom.transport.health import Condition, Stage, health_routes
+from greenroom.transport.http import Receive, Scope, Send
+from greenroom.transport.logs import configure_logging
+from greenroom.transport.mcp.endpoint import PATHS, Endpoint
+from greenroom.transport.requestlog import RequestRecord
+from greenroom.workflow.catalog import find_workflow
+from greenroom.workflow.port import Workflow
+
+log = logging.getLogger(__name__)
+
+
+def product_version() -> str:
+    try:
+        return version("greenroom")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+class PatientConnection(TrioASGIHTTPConnection):
+    """Quart's HTTP connection, but one that lets the last `send` of a response come to its end.
+
+    Hypercorn reports a finished response as a disconnect, from within that `send`; Quart-Trio cancels the
+    response at once, and with it Hypercorn's re-arming of the keep-alive timer. The connection then stays open
+    for ever.
+    """
+
+    _finishing = False
+
+    async def handle_messages(self, nursery: trio.Nursery, request: Any, receive: Any) -> None:  # type: ignore[override]
+        await super(TrioASGIHTTPConnection, self).handle_messages(request, receive)
+        if not self._finishing:
+            nursery.cancel_scope.cancel()
+
+    async def handle_request(self, nursery: trio.Nursery, request: Any, send: Any) -> None:  # type: ignore[override]
+        async def noticing(message: Any) -> None:
+            self._finishing = message["type"] == "http.response.body" and not message.get("more_body", False)
+            await send(message)
+
+        await super().handle_request(nursery, request, noticing)
+
+
+class GreenroomApp(QuartTrio):
+    asgi_http_class = PatientConnection
+
+    def __init__(self, supervisor: Supervisor, endpoint: Endpoint, condition: Condition) -> None:
+        super().__init__("greenroom", static_folder=None)
+        self.supervisor = supervisor
+        self.mcp = endpoint
+        self.condition = condition
+        self._staff: list[trio.CancelScope] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
+        if scope["type"] != "http":
+            await super().__call__(scope, receive, send)  # type: ignore[arg-type]
+            return
+        record = RequestRecord.of(scope)
+        watched = record.watching(send)
+        try:
+            if scope["path"] in PATHS:
+                await self.mcp(scope, receive, watched, record)
+            else:
+                await super().__call__(scope, receive, watched)  # type: ignore[arg-type]
+        finally:
+            record.write()
+
+    async def open_house(self) -> None:
+        await self.nursery.start(self._keep, self.supervisor.run)
+        await self.nursery.start(self._keep, self.mcp.run)
+        self.condition.ready()
+
+    async def close_house(self) -> None:
+        for scope in self._staff:
+            scope.cancel()
+
+    async def _keep(self, run: Callable[..., Awaitable[None]], *, task_status: trio.TaskStatus[None]) -> None:
+        """Run a part of the server; should it fail, say so and stay up, for Quart's nursery must not break."""
+        try:
+            with trio.CancelScope() as scope:
+                self._staff.append(scope)
+                await run(task_status=task_status)
+        except Exception:
+            self.condition.stage = Stage.BROKEN
+            log.critical("a part of the server has failed", exc_info=True)
+
+    async def drain(self, budget: float) -> None:
+        """Take no more on, end streams politely, let turns finish for so long, then stop them."""
+        self.condition.stage = Stage.DRAINING
+        self.mcp.drain()
+        await self.supervisor.drain(budget)
+
+
+def create_app(settings: Settings, workflow: Workflow, journal: Journal | None = None) -> GreenroomApp:
+    limits = Limits(
+        session_ttl=settings.session_ttl,
+        max_sessions=settings.max_sessions,
+        mailbox_size=settings.mailbox_size,
+        worker_threads=settings.worker_threads,
+        turn_timeout=settings.turn_timeout,
+        max_turn_timeout=settings.max_turn_timeout,
+        input_timeout=settings.input_timeout,
+    )
+    supervisor = Supervisor(workflow, limits, journal)
+    guard = Guard.of(settings.public_url, settings.allowed_origins)
+    endpoint = Endpoint(supervisor, guard, body_limit=settings.body_limit, version=product_version())
+    condition = Condition(product_version())
+    application = GreenroomApp(supervisor, endpoint, condition)
+    application.config["MAX_CONTENT_LENGTH"] = settings.body_limit
+    application.register_blueprint(health_routes(condition))
+    application.register_error_handler(HTTPException, _as_json)
+    application.before_serving(application.open_house)
+    application.after_serving(application.close_house)
+    return application
+
+
+async def _as_json(error: HTTPException) -> Response:
+    described = {"code": error.name.lower().replace(" ", "_"), "message": error.description, "details": None}
+    return Response(sse.compact({"error": described}), error.code or 500, {"content-type": "application/json"})
+
+
+class AppFromEnvironment:
+    """An ASGI callable that becomes the real app when the server first speaks to it."""
+
+    def __init__(self) -> None:
+        self._app: GreenroomApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._app is None:
+            settings = load_settings()
+            configure_logging(settings.log_level, settings.log_format)
+            self._app = create_app(settings, find_workflow(settings))
+        await self._app(scope, receive, send)
+
+
+app = AppFromEnvironment()

@@ -1,0 +1,233 @@
+"""From an MCP request to a turn of a session, and back.
+
+It finds the session that a call means, asks its actor, turns the turn's events into notifications, and puts
+the turn's questions to the client: pushed in the older era, returned in the newer one with a sealed state that
+brings the answers back to the turn that waits for them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+import mcp.types as t
+import trio
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from greenroom.actors.asking import ask, new_turn_id
+from greenroom.actors.messages import Asking, Failed, Finished, Heard, InputProvided, InputRequired, TurnRequested
+from greenroom.actors.reply import Reply
+from greenroom.actors.session import SessionActor
+from greenroom.actors.supervisor import Supervisor
+from greenroom.config.errors import Draining, LateAnswer, SessionNotFound, TurnTimedOut, UnansweredQuestion
+from greenroom.transport.mcp import wire
+from greenroom.transport.mcp.bill import StageOptions
+from greenroom.transport.mcp.exchange import Exchange
+from greenroom.transport.mcp.reporting import Reporter
+from greenroom.workflow.port import Caller
+from greenroom.workflow.questions import Ability, Answer, Elicit, Elicited, Question
+from greenroom.workflow.values import Order, SessionUse
+
+DEFAULT_USER = "default_user"
+
+Context = ServerRequestContext[Any, Any]
+
+
+@attrs.frozen
+class Parked:
+    """Which turn a sealed state belongs to. The client carries it but can neither read nor change it."""
+
+    handle: str
+    turn_id: str
+    walk_on: bool
+
+    def dump(self) -> str:
+        return json.dumps(attrs.astuple(self))
+
+    @classmethod
+    def load(cls, text: str) -> Parked:
+        return cls(*json.loads(text))
+
+
+@attrs.frozen
+class Call:
+    """A request that may take turns, with what the client sent along for its questions."""
+
+    context: Context
+    input_responses: Mapping[str, t.InputResponse] | None = None
+    request_state: str | None = None
+
+    @property
+    def exchange(self) -> Exchange:
+        exchange = self.context.request
+        assert isinstance(exchange, Exchange)
+        return exchange
+
+    @property
+    def legacy(self) -> bool:
+        return self.exchange.connection is not None
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        connection = self.exchange.connection
+        if connection is not None and not connection.registered:
+            return frozenset()
+        return wire.abilities(self.context.session.client_capabilities)
+
+    @property
+    def answers(self) -> dict[str, Answer]:
+        return {key: wire.answer(value) for key, value in (self.input_responses or {}).items()}
+
+
+class Conversation:
+    def __init__(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+
+    # --- which session -------------------------------------------------------------------------------------
+
+    def find_session(self, call: Call, options: StageOptions) -> SessionActor:
+        """The session a call means: by its argument; else the one its connection stands for; else, if it
+        belongs to no connection, the caller's most recent one."""
+        if options.session_id is not None:
+            return self._supervisor.find(options.session_id, options.user_id)
+        connection = call.exchange.connection
+        if connection is not None and connection.registered:
+            if connection.handle is None:
+                raise SessionNotFound
+            return self._supervisor.find(connection.handle, options.user_id)
+        return self._supervisor.latest(options.user_id or DEFAULT_USER)
+
+    def _cast(self, call: Call, options: StageOptions, use: SessionUse) -> tuple[SessionActor, bool]:
+        """The session that plays this order, and whether it was opened for nothing else."""
+        connection = call.exchange.connection
+        bound = options.session_id is not None or (connection is not None and connection.handle is not None)
+        if use is SessionUse.REQUIRED or (use is SessionUse.OPTIONAL and bound):
+            return self.find_session(call, options), False
+        caller = Caller(options.user_id or DEFAULT_USER, call.abilities)
+        return self._supervisor.open(caller, walk_on=True), True
+
+    # --- one order -----------------------------------------------------------------------------------------
+
+    async def play(
+        self, call: Call, order: Order, use: SessionUse, options: StageOptions | None = None
+    ) -> Finished | Failed | t.InputRequiredResult:
+        """Have an order carried out as a turn, from its beginning or from where it waits for an answer."""
+        options = options or StageOptions()
+        if call.request_state is not None:
+            return await self.resume(call)
+        if self._supervisor.draining:
+            raise Draining
+        actor, walk_on = self._cast(call, options, use)
+        limits = self._supervisor.limits
+        wait = options.timeout_seconds or limits.turn_timeout
+        deferring = options.on_timeout == "defer"
+        caller = Caller(actor.user_id, call.abilities)
+        turn_id = new_turn_id()
+        timeout = limits.max_turn_timeout if deferring else wait
+        answers = call.answers
+
+        def request(reply: Reply) -> Asking:
+            return TurnRequested(turn_id, order, caller, reply, timeout, answers)
+
+        scene = _Scene(self._supervisor, call, actor, turn_id, walk_on=walk_on)
+        return await scene.follow(request, patience=wait if deferring else None)
+
+    async def resume(self, call: Call) -> Finished | Failed | t.InputRequiredResult:
+        assert call.request_state is not None
+        parked = Parked.load(call.request_state)
+        try:
+            actor = self._supervisor.find(parked.handle)
+        except SessionNotFound:
+            return Failed(LateAnswer(parked.turn_id))
+        answers = call.answers
+        scene = _Scene(self._supervisor, call, actor, parked.turn_id, walk_on=parked.walk_on)
+        return await scene.follow(lambda reply: InputProvided(parked.turn_id, answers, reply))
+
+    async def attend(
+        self, call: Call, actor: SessionActor, turn_id: str, make: Callable[[Reply], Asking], patience: float
+    ) -> Finished | Failed | t.InputRequiredResult:
+        """Join a turn that another call began, without owning it."""
+        scene = _Scene(self._supervisor, call, actor, turn_id, walk_on=False, owner=False)
+        return await scene.follow(make, patience=patience)
+
+
+class _Scene:
+    """One request following one turn, through all of its questions."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        call: Call,
+        actor: SessionActor,
+        turn_id: str,
+        *,
+        walk_on: bool,
+        owner: bool = True,
+    ) -> None:
+        self._supervisor = supervisor
+        self._call = call
+        self._actor = actor
+        self._turn_id = turn_id
+        self._walk_on = walk_on
+        self._owner = owner
+        self._reporter = Reporter(call.context, call.exchange)
+
+    async def follow(
+        self, make: Callable[[Reply], Asking], patience: float | None = None
+    ) -> Finished | Failed | t.InputRequiredResult:
+        parked = False
+        try:
+            heard = await self._ask(make, patience)
+            while isinstance(heard, InputRequired):
+                if not self._call.legacy:
+                    parked = True
+                    return self._returned(heard)
+                heard = await self._pushed(heard)
+            return heard
+        finally:
+            if self._walk_on and not parked:
+                self._supervisor.close(self._actor)
+
+    async def _ask(self, make: Callable[[Reply], Asking], patience: float | None = None) -> Heard:
+        heard = await ask(
+            self._actor,
+            make,
+            on_event=self._reporter.report,
+            patience=float("inf") if patience is None else patience,
+            cancels=self._owner,
+        )
+        return heard if heard is not None else Failed(TurnTimedOut(self._turn_id, patience or 0.0, deferred=True))
+
+    def _returned(self, required: InputRequired) -> t.InputRequiredResult:
+        """The newer era: the questions are the answer, and the call comes back with theirs."""
+        requests: dict[str, Any] = {key: wire.question_request(q) for key, q in required.questions.items()}
+        state = Parked(self._actor.handle, self._turn_id, self._walk_on).dump()
+        return t.InputRequiredResult(input_requests=requests, request_state=state)
+
+    async def _pushed(self, required: InputRequired) -> Heard:
+        """The older era: put the questions to the client now, on this request's stream."""
+        answers: dict[str, Answer] | None = None
+        try:
+            with trio.move_on_after(self._supervisor.limits.input_timeout):
+                answers = {key: await self._push(question) for key, question in required.questions.items()}
+        except MCPError:
+            answers = None
+        finally:
+            if answers is None:
+                self._actor.leave(self._turn_id, Reply(), cancels=True)
+        if answers is None:
+            return Failed(UnansweredQuestion(self._turn_id))
+        return await self._ask(lambda reply: InputProvided(self._turn_id, answers, reply))
+
+    async def _push(self, question: Question) -> Answer:
+        request = wire.question_request(question).model_dump(by_alias=True, mode="json", exclude_none=True)
+        try:
+            raw = await self._call.exchange.send_raw_request(request["method"], request.get("params"))
+            return wire.answer(wire.ANSWER_TYPES[type(question)].model_validate(raw, by_name=False))
+        except (MCPError, ValueError):
+            if isinstance(question, Elicit):
+                return Elicited("cancel")
+            raise MCPError(t.INTERNAL_ERROR, "The client did not answer") from None

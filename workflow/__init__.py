@@ -1,0 +1,1 @@
+"""What a turn does: the port that workflows implement, and the workflows that ship with the product."""
