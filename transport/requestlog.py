@@ -45,14 +45,20 @@ class RequestRecord:
                 self.rpc_method = _sound(method)
 
     def watching(self, send: Send) -> Send:
-        """A `send` that remembers the status and gives the response its request id."""
+        """A `send` that remembers the status and gives the response its request id.
+
+        It cannot be cancelled half-way. Hypercorn counts a response as begun only after its first bytes have
+        gone out; an application that is cancelled in between makes it begin a second response, and the error
+        that follows takes the whole server down. What bounds the wait is the kernel: see `serving`.
+        """
 
         async def watched(message: Any) -> None:
             if message["type"] == "http.response.start":
                 self.status = message["status"]
                 headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode("ascii"))]
                 message = {**message, "headers": headers}
-            await send(message)
+            with trio.CancelScope(shield=True):
+                await send(message)
 
         return watched
 
