@@ -94,6 +94,11 @@ class SessionActor:
         """Nothing is running and nobody is waiting: it may be put to rest or closed without loss."""
         return self._state.phase in (Phase.IDLE, Phase.CLOSED) and not self._open_replies
 
+    @property
+    def parked(self) -> bool:
+        """Its turn waits for an answer, and nothing happens until somebody gives one."""
+        return self._state.phase is Phase.AWAITING_INPUT
+
     # --- from the outside ----------------------------------------------------------------------------------
 
     def ask(self, message: Asking, reply: Reply) -> None:

@@ -36,7 +36,7 @@ class Limits:
     turn_timeout: float = 60.0
     max_turn_timeout: float = 600.0
     input_timeout: float = 600.0
-    linger: float = 2.0
+    linger: float = 0.5
 
 
 class Supervisor:
@@ -79,8 +79,14 @@ class Supervisor:
                 await trio.sleep(max(self._sessions.next_expiry(now) - now, 0.01))
 
     async def drain(self, budget: float) -> None:
-        """No new sessions or turns from now on; let turns finish for so long, then stop what is left."""
+        """No new sessions or turns from now on; let turns finish for so long, then stop what is left.
+
+        A turn that waits for a human is not waited for.
+        """
         self.draining = True
+        for actor in self._sessions:
+            if actor.parked:
+                actor.close()
         with trio.move_on_after(budget):
             while any(not actor.idle for actor in self._sessions):
                 self._one_settled = trio.Event()

@@ -6,7 +6,6 @@ that is over. A journal that raises stops the actor, and only that actor.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, Protocol
 
 import attrs
@@ -34,13 +33,13 @@ class MemoryJournal:
 
     def __init__(self, depth: int = 4) -> None:
         self._depth = depth
-        self._turns: dict[str, deque[TurnRecord]] = {}
+        # Lists, not deques: an empty deque is six times the size, and there is one per open session.
+        self._turns: dict[str, list[TurnRecord]] = {}
 
     def commit(self, record: TurnRecord) -> None:
-        kept = self._turns.get(record.session)
-        if kept is None:
-            kept = self._turns[record.session] = deque(maxlen=self._depth)
+        kept = self._turns.setdefault(record.session, [])
         kept.append(record)
+        del kept[: -self._depth]
 
     def find(self, session: str, turn_id: str) -> TurnRecord | None:
         for record in self._turns.get(session, ()):

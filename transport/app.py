@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import trio
@@ -17,13 +16,14 @@ from quart_trio import QuartTrio
 from quart_trio.asgi import TrioASGIHTTPConnection
 from werkzeug.exceptions import HTTPException
 
+from greenroom import __version__
 from greenroom.actors.supervisor import Limits, Supervisor
 from greenroom.config.settings import Settings, load_settings
 from greenroom.persistence.journal import Journal
-from greenroom.transport import sse
+from greenroom.transport import connections, sse
 from greenroom.transport.guard import Guard
 from greenroom.transport.health import Condition, Stage, health_routes
-from greenroom.transport.http import Receive, Scope, Send
+from greenroom.transport.http import Receive, Scope, Send, respond
 from greenroom.transport.logs import configure_logging
 from greenroom.transport.mcp.endpoint import PATHS, Endpoint
 from greenroom.transport.requestlog import RequestRecord
@@ -32,12 +32,7 @@ from greenroom.workflow.port import Workflow
 
 log = logging.getLogger(__name__)
 
-
-def product_version() -> str:
-    try:
-        return version("greenroom")
-    except PackageNotFoundError:
-        return "0+unknown"
+connections.install()
 
 
 class PatientConnection(TrioASGIHTTPConnection):
@@ -80,7 +75,10 @@ class GreenroomApp(QuartTrio):
         record = RequestRecord.of(scope)
         watched = record.watching(send)
         try:
-            if scope["path"] in PATHS:
+            if scope["http_version"] not in ("1.0", "1.1"):
+                # Hypercorn takes up HTTP/2 wherever a client offers it, but there its responses know no limit.
+                await respond(watched, 505, b'{"error":{"code":"http_version","message":"HTTP/1.1 only"}}')
+            elif scope["path"] in PATHS:
                 await self.mcp(scope, receive, watched, record)
             else:
                 await super().__call__(scope, receive, watched)  # type: ignore[arg-type]
@@ -125,8 +123,8 @@ def create_app(settings: Settings, workflow: Workflow, journal: Journal | None =
     )
     supervisor = Supervisor(workflow, limits, journal)
     guard = Guard.of(settings.public_url, settings.allowed_origins)
-    endpoint = Endpoint(supervisor, guard, body_limit=settings.body_limit, version=product_version())
-    condition = Condition(product_version())
+    endpoint = Endpoint(supervisor, guard, body_limit=settings.body_limit, version=__version__)
+    condition = Condition(__version__)
     application = GreenroomApp(supervisor, endpoint, condition)
     application.config["MAX_CONTENT_LENGTH"] = settings.body_limit
     application.register_blueprint(health_routes(condition))

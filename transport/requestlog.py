@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -57,7 +58,8 @@ class RequestRecord:
                 self.status = message["status"]
                 headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode("ascii"))]
                 message = {**message, "headers": headers}
-            with trio.CancelScope(shield=True):
+            # Hypercorn says goodbye to a client that hung up without waiting for its own sends to end.
+            with trio.CancelScope(shield=True), suppress(trio.BusyResourceError):
                 await send(message)
 
         return watched

@@ -31,10 +31,8 @@ log = logging.getLogger(__name__)
 STALLED_READER_SECONDS = 30
 """How long the kernel keeps data that a client does not acknowledge, before it cuts the connection."""
 
-LAST_BYTES_SECONDS = 3.0
-"""How long open connections may take to end once the drain is over."""
-
-PACKAGE = Path(__file__).resolve().parent.parent
+ABOVE = Path(__file__).resolve().parent.parent
+"""The project in a source tree, the package in an installed one; hypercorn.toml stands in both."""
 
 
 class ServingConfig(Config):
@@ -52,30 +50,37 @@ class ServingConfig(Config):
 
 def make_config(settings: Settings) -> ServingConfig:
     """hypercorn.toml of the working directory, or else the one that ships with the product."""
-    candidates = (Path("hypercorn.toml"), PACKAGE / "hypercorn.toml", PACKAGE / "greenroom" / "hypercorn.toml")
+    candidates = (Path("hypercorn.toml"), ABOVE / "hypercorn.toml")
     found = next((path for path in candidates if path.is_file()), None)
     config = ServingConfig.from_toml(found) if found else ServingConfig()
     assert isinstance(config, ServingConfig)
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     config.bind = [f"{host}:{settings.port}"]
-    config.graceful_timeout = LAST_BYTES_SECONDS
     # Into our own log instead of handlers of Hypercorn's.
     config.errorlog = logging.getLogger("hypercorn.error")
+    config.errorlog.setLevel(config.loglevel)
     return config
 
 
 def serve(settings: Settings) -> int:
     """Serve until a signal ends it. The exit code."""
     configure_logging(settings.log_level, settings.log_format)
-    app = create_app(settings, find_workflow(settings))
+    return serve_app(create_app(settings, find_workflow(settings)), settings)
+
+
+def serve_app(app: GreenroomApp, settings: Settings) -> int:
     config = make_config(settings)
     exit_code = 0
     try:
         trio.run(_main, app, config, settings.drain_seconds)
     except* OSError as errors:
-        log.error("cannot serve", extra={"reason": str(errors.exceptions[0]), "bind": config.bind[0]})
+        log.error("cannot serve", extra={"reason": str(_first(errors)), "bind": config.bind[0]})
         exit_code = 1
     return exit_code
+
+
+def _first(error: BaseException) -> BaseException:
+    return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 async def _main(app: GreenroomApp, config: Config, drain_seconds: float) -> None:
@@ -87,7 +92,7 @@ async def _main(app: GreenroomApp, config: Config, drain_seconds: float) -> None
             gc.collect()
             gc.freeze()
             log.info("listening", extra={"url": f"{binds[0]}/mcp", "workflow": app.supervisor.workflow.name})
-            nursery.start_soon(_end_on_signal, signals, app, stop, drain_seconds)
+            nursery.start_soon(_end_on_signal, signals, app, stop, drain_seconds, config.graceful_timeout)
 
 
 async def _hypercorn(
@@ -101,10 +106,11 @@ async def _end_on_signal(
     app: GreenroomApp,
     stop: trio.Event,
     drain_seconds: float,
+    graceful_seconds: float,
 ) -> None:
     received = await anext(signals)
     log.info("draining", extra={"signal": signal.Signals(received).name, "budget_seconds": drain_seconds})
-    arm_dead_mans_switch(drain_seconds + LAST_BYTES_SECONDS + 1.0)
+    switch = arm_dead_mans_switch(drain_seconds + graceful_seconds + 1.0)
     async with trio.open_nursery() as nursery:
 
         async def hurry() -> None:
@@ -115,7 +121,10 @@ async def _end_on_signal(
         nursery.start_soon(hurry)
         await app.drain(drain_seconds)
         nursery.cancel_scope.cancel()
+    await app.drain(0)
     stop.set()
+    switch.cancel()
+    arm_dead_mans_switch(graceful_seconds + 1.0)
 
 
 def arm_dead_mans_switch(seconds: float) -> threading.Timer:

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 
+from greenroom.transport import sse
 from greenroom.transport.http import Receive, Send, respond
-from greenroom.transport.mcp.faults import encoded
 
 OPEN_AFTER = 0.5
 """Seconds after which a stream is opened for an answer that is not there yet. Before that a plain JSON answer
@@ -46,4 +46,4 @@ async def respond_json(
     headers: Sequence[tuple[bytes, bytes]] = (),
 ) -> None:
     retry = [(b"retry-after", str(retry_after).encode())] if retry_after is not None else []
-    await incoming.respond(status, encoded(dict(answer)), [*retry, *headers])
+    await incoming.respond(status, sse.compact(answer), [*retry, *headers])

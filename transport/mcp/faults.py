@@ -12,7 +12,6 @@ from typing import Any
 import mcp.types as t
 from mcp.shared.jsonrpc_dispatcher import handler_exception_to_error_data
 
-from greenroom.transport import sse
 from greenroom.transport.mcp import jsonrpc
 
 log = logging.getLogger(__name__)
@@ -28,12 +27,3 @@ async def answer_to(request: jsonrpc.Request, handling: Awaitable[dict[str, Any]
             return jsonrpc.error(request.id, known.code, known.message, known.data)
         log.exception("handler failed", extra={"rpc_method": request.method})
         return jsonrpc.error(request.id, t.INTERNAL_ERROR, "Internal server error")
-
-
-def encoded(answer: dict[str, Any]) -> bytes:
-    """A response in bytes; one that turns out not to be JSON (a NaN in a result, say) becomes an error."""
-    try:
-        return sse.compact(answer)
-    except (TypeError, ValueError):
-        log.exception("an answer is not JSON")
-        return sse.compact(jsonrpc.error(answer["id"], t.INTERNAL_ERROR, "Internal server error"))

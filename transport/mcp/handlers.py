@@ -192,7 +192,7 @@ class Handlers:
 
     async def unsubscribe(self, ctx: Context, params: t.UnsubscribeRequestParams) -> t.EmptyResult:
         if (connection := _exchange(ctx).connection) is not None:
-            connection.subscriptions.discard(str(params.uri))
+            connection.unsubscribe(str(params.uri))
         return t.EmptyResult()
 
 

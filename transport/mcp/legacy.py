@@ -9,8 +9,8 @@ alias it then is. Here a disconnect does not cancel a request; `notifications/ca
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from typing import Any
 
 import trio
@@ -20,7 +20,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.runner import ServerRunner
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS
+from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, InitializeRequestParams
 
 from greenroom.transport import sse
 from greenroom.transport.mcp import jsonrpc
@@ -34,11 +34,38 @@ KEPT_STREAMS = 16
 
 MAX_SUBSCRIPTIONS = 256
 
+MAX_KNOWN_CLIENTS = 256
+
 STANDING = "standing"
 """The name of the stream that GET opens, for what belongs to no request."""
 
 
+_NOTHING_TO_CLOSE = AsyncExitStack()
+"""Shared by all connections: nothing here is ever pushed on it, and one of their own is half of their size."""
+
+_known_clients: dict[str, InitializeRequestParams] = {}
+"""What clients said of themselves, each kind kept once: thousands of connections come from a few programs."""
+
+
 class LegacyConnection:
+    """To the kernel this is also the `Outbound` of the connection's standing stream."""
+
+    __slots__ = (
+        "_asked",
+        "_kernel",
+        "_options",
+        "_questions",
+        "_server",
+        "_streams",
+        "_working",
+        "handle",
+        "id",
+        "log_level",
+        "readers",
+        "registered",
+        "subscriptions",
+    )
+
     def __init__(self, server: Server[Any], options: InitializationOptions | None, version: str | None = None) -> None:
         """With a `version` it serves one call of a client that never shook hands, and is in no table."""
         self.id = secrets.token_urlsafe(24)
@@ -46,18 +73,20 @@ class LegacyConnection:
         self.handle: str | None = None
         """The session that this connection is an alias for."""
         self.log_level: Level | None = None
-        self.subscriptions: set[str] = set()
+        self.subscriptions: frozenset[str] = frozenset()
         self.readers = 0
+        self._server = server
+        self._options = options
         self._kernel = (
-            Connection.for_loop(_Standing(self), session_id=self.id)
+            Connection.for_loop(self, session_id=self.id)
             if version is None
             else Connection.from_envelope(version, None, None)
         )
-        self._runner: ServerRunner[Any] = ServerRunner(server, self._kernel, None, init_options=options)
+        self._kernel.exit_stack = _NOTHING_TO_CLOSE
         self._working: dict[jsonrpc.Id, trio.CancelScope] = {}
         self._asked: dict[jsonrpc.Id, _Pending] = {}
         self._questions = 0
-        self._streams: OrderedDict[str, StreamLog] = OrderedDict()
+        self._streams: dict[str, StreamLog] = {}
 
     @property
     def idle(self) -> bool:
@@ -85,7 +114,7 @@ class LegacyConnection:
         scope = scope or self.begin(request)
         try:
             with scope:
-                return await answer_to(request, self._runner.on_request(exchange, request.method, request.params))
+                return await answer_to(request, self._runner().on_request(exchange, request.method, request.params))
         finally:
             if self._working.get(request.id) is scope:
                 del self._working[request.id]
@@ -104,7 +133,7 @@ class LegacyConnection:
                 if scope is not None:
                     scope.cancel()
             case jsonrpc.Notification(method=method, params=params):
-                await self._runner.on_notify(Exchange(None, params, connection=self), method, params)
+                await self._runner().on_notify(Exchange(None, params, connection=self), method, params)
 
     async def ask_client(self, method: str, params: Mapping[str, Any] | None, write: Write) -> dict[str, Any]:
         """A request of ours, on the stream of the request that it belongs to. The caller bounds the wait."""
@@ -120,7 +149,19 @@ class LegacyConnection:
     def subscribe(self, uri: str) -> None:
         if len(self.subscriptions) >= MAX_SUBSCRIPTIONS:
             raise MCPError(INVALID_PARAMS, f"No more than {MAX_SUBSCRIPTIONS} subscriptions on one connection")
-        self.subscriptions.add(uri)
+        self.subscriptions |= {uri}
+
+    def unsubscribe(self, uri: str) -> None:
+        self.subscriptions -= {uri}
+
+    def _runner(self) -> ServerRunner[Any]:
+        return ServerRunner(self._server, self._kernel, None, init_options=self._options)
+
+    def share_what_the_client_said(self) -> None:
+        """After the handshake: keep one copy for all connections of the same kind of client."""
+        said = self._kernel.client_params
+        if said is not None and (len(_known_clients) < MAX_KNOWN_CLIENTS or said.model_dump_json() in _known_clients):
+            self._kernel.client_params = _known_clients.setdefault(said.model_dump_json(), said)
 
     # --- streams -------------------------------------------------------------------------------------------
 
@@ -131,6 +172,10 @@ class LegacyConnection:
         for name in finished[: max(0, len(finished) - KEPT_STREAMS)]:
             del self._streams[name]
         return log
+
+    def forget_stream(self, log: StreamLog) -> None:
+        """Nobody can come back for this one: its client never heard an event id of it."""
+        self._streams.pop(log.name, None)
 
     def standing_stream(self) -> StreamLog:
         log = self._streams.get(STANDING)
@@ -150,6 +195,21 @@ class LegacyConnection:
         """News for the standing stream, if the client ever opened one."""
         if STANDING in self._streams:
             self._streams[STANDING].append(sse.compact(jsonrpc.notification(method, params)))
+
+    # --- the kernel's way to the standing stream -----------------------------------------------------------
+
+    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        self.tell(method, params)
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
+    ) -> dict[str, Any]:
+        async def write(message: dict[str, Any]) -> None:
+            self.standing_stream().append(sse.compact(message))
+
+        return await self.ask_client(method, params, write)
+
+    # --- the end -------------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """The client said goodbye, or has been away too long: stop its requests, end its streams."""
@@ -188,21 +248,3 @@ class _Pending:
             case jsonrpc.Response(error=dict() as error):
                 raise MCPError(int(error.get("code", 0)), str(error.get("message", "")), error.get("data"))
         raise MCPError(CONNECTION_CLOSED, "Connection closed")
-
-
-class _Standing:
-    """The kernel's way to the standing stream."""
-
-    def __init__(self, connection: LegacyConnection) -> None:
-        self._connection = connection
-
-    async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
-        self._connection.tell(method, params)
-
-    async def send_raw_request(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> dict[str, Any]:
-        async def write(message: dict[str, Any]) -> None:
-            self._connection.standing_stream().append(sse.compact(message))
-
-        return await self._connection.ask_client(method, params, write)

@@ -21,7 +21,6 @@ from greenroom.transport.http import EventStream, attend
 from greenroom.transport.mcp import jsonrpc
 from greenroom.transport.mcp.answers import OPEN_AFTER, Incoming, respond_json
 from greenroom.transport.mcp.exchange import Exchange
-from greenroom.transport.mcp.faults import encoded
 from greenroom.transport.mcp.legacy import LegacyConnection
 from greenroom.transport.mcp.streams import StreamLog
 
@@ -93,6 +92,7 @@ class Legacy:
         if "error" in answer:
             await respond_json(incoming, answer, 400)
             return
+        connection.share_what_the_client_said()
         self.connections.add(connection.id, connection, trio.current_time())
         await respond_json(incoming, answer, headers=_session_header(connection))
 
@@ -134,7 +134,7 @@ class Legacy:
 
         async def work() -> None:
             answer = await connection.answer(request, exchange, scope)
-            log.append(encoded(answer), final=True)
+            log.append(sse.compact(answer), final=True)
 
         # From a clean context, as an actor is: the task may outlive the request that it began with.
         contextvars.Context().run(self._nursery.start_soon, work)
@@ -203,6 +203,7 @@ class Legacy:
         if gone:
             return
         if only is not None and not stream.started:
+            connection.forget_stream(log)
             retry_after = exchange.retry_after if exchange else None
             await incoming.respond(200, only, [*_session_header(connection), *_retry_header(retry_after)])
         else:

@@ -30,7 +30,7 @@ from greenroom.transport.http import EventStream, attend
 from greenroom.transport.mcp import jsonrpc
 from greenroom.transport.mcp.answers import OPEN_AFTER, Incoming, respond_json, status_of
 from greenroom.transport.mcp.exchange import Exchange
-from greenroom.transport.mcp.faults import answer_to, encoded
+from greenroom.transport.mcp.faults import answer_to
 from greenroom.transport.mcp.handlers import Handlers
 
 
@@ -70,7 +70,7 @@ class Modern:
         if answer is None:
             return
         if stream.started:
-            await stream.end(sse.event(encoded(answer)))
+            await stream.end(sse.event(sse.compact(answer)))
         else:
             await respond_json(incoming, answer, status_of(answer), exchange.retry_after)
 

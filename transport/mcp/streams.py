@@ -8,8 +8,6 @@ forgotten while the stream is kept.
 
 from __future__ import annotations
 
-from collections import deque
-
 import trio
 
 from greenroom.transport import sse
@@ -27,7 +25,7 @@ class StreamLog:
         self.done = False
         self.released = 0
         """Grows each time the connections that read this stream are to let go, and come back later."""
-        self._messages: deque[bytes] = deque()
+        self._messages: list[bytes] = []
         self._forgotten = 0
         self._bytes = 0
         self._wake = trio.Event()
@@ -46,7 +44,7 @@ class StreamLog:
         self._messages.append(message)
         self._bytes += len(message)
         while len(self._messages) > MAX_MESSAGES or (self._bytes > MAX_BYTES and len(self._messages) > 1):
-            self._bytes -= len(self._messages.popleft())
+            self._bytes -= len(self._messages.pop(0))
             self._forgotten += 1
         self.done = final
         self._stir()
@@ -71,7 +69,7 @@ class StreamLog:
         if missed > 0:
             frames.append(sse.event(_missed(missed)))
             cursor = self._forgotten
-        for message in list(self._messages)[cursor - self._forgotten :]:
+        for message in self._messages[cursor - self._forgotten :]:
             cursor += 1
             frames.append(sse.event(message, self.event_id(cursor) if with_ids else None))
         return frames, cursor
