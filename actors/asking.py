@@ -7,6 +7,7 @@ unless it was meant to.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import secrets
 from collections.abc import Awaitable, Callable
@@ -24,8 +25,11 @@ EVENTS_KEPT = 256
 OnEvent = Callable[[TurnEvent], Awaitable[None]]
 
 
-def new_turn_id() -> str:
-    return f"turn-{secrets.token_hex(8)}"
+def new_turn_id(idempotency_key: str | None = None) -> str:
+    """An id for a turn. The same key gives the same id, so that a call that is repeated finds its turn."""
+    if idempotency_key is None:
+        return f"turn-{secrets.token_hex(8)}"
+    return f"turn-{hashlib.sha256(idempotency_key.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 async def ask(

@@ -2,7 +2,8 @@
 
 Rules of this file:
 
-* One turn at a time. A second one is refused, and told which turn is in the way.
+* One turn at a time. A second one is refused, and told which turn is in the way. The same one again (the
+  same id, from a caller that repeats itself) joins it; it is never run twice.
 * Every asker is told something, exactly once. A message that comes late or makes no sense in its phase is
   normal; if somebody waits for its answer, they are refused rather than forgotten.
 * A turn that somebody has seen the end of was committed first: `CommitTurn` stands before `Tell`.
@@ -139,11 +140,15 @@ def _answer(session: Session, message: InputProvided) -> Step:
     return again, [Tell(message.asker, InputRequired(session.turn_id, missing))]
 
 
-def _recall(session: Session, message: TurnAwaited | CancelRequested) -> Step:
+def _join_or_refuse(session: Session, message: TurnRequested) -> Step:
+    return _await(session, message) if message.turn_id == session.turn_id else _refuse(session, message)
+
+
+def _recall(session: Session, message: TurnAwaited | CancelRequested | TurnRequested) -> Step:
     return session, [Recall(message.asker, message.turn_id)]
 
 
-def _await(session: Session, message: TurnAwaited) -> Step:
+def _await(session: Session, message: TurnAwaited | TurnRequested) -> Step:
     if message.turn_id != session.turn_id:
         return _recall(session, message)
     if session.phase is Phase.AWAITING_INPUT:
@@ -206,12 +211,14 @@ TABLE: Mapping[tuple[Phase, type], Callable[[Session, Any], Step]] = {
     (Phase.IDLE, TurnAwaited): _recall,
     (Phase.IDLE, CancelRequested): _recall,
     (Phase.IDLE, CloseRequested): _close_at_once,
+    (Phase.RUNNING, TurnRequested): _join_or_refuse,
     (Phase.RUNNING, TurnFinished): _finish,
     (Phase.RUNNING, InputRequested): _question,
     (Phase.RUNNING, TurnAwaited): _await,
     (Phase.RUNNING, CancelRequested): _cancel,
     (Phase.RUNNING, CallerGone): _caller_gone,
     (Phase.RUNNING, CloseRequested): _close_after_turn,
+    (Phase.AWAITING_INPUT, TurnRequested): _join_or_refuse,
     (Phase.AWAITING_INPUT, InputProvided): _answer,
     (Phase.AWAITING_INPUT, TurnFinished): _finish,
     (Phase.AWAITING_INPUT, TurnAwaited): _await,

@@ -36,6 +36,7 @@ from greenroom.actors.messages import (
     StartTurn,
     Tell,
     ThreadReturned,
+    TurnAwaited,
     TurnFinished,
     TurnRequested,
 )
@@ -156,6 +157,9 @@ class SessionActor:
         if waiting.cancelled_caught:
             # A message may have come in between the deadline and this line.
             return incoming.statistics().current_buffer_used > 0
+        if isinstance(message, TurnRequested) and self._around.journal.find(self.handle, message.turn_id):
+            # A caller that repeats itself hears again what it was told, or should have been.
+            message = TurnAwaited(message.turn_id, message.asker)
         self._state, effects = step(self._state, message)
         for effect in effects:
             self._carry_out(effect, turns)

@@ -31,7 +31,7 @@ class Journal(Protocol):
 class MemoryJournal:
     """Keeps the last `depth` turns of every session that is open."""
 
-    def __init__(self, depth: int = 4) -> None:
+    def __init__(self, depth: int = 32) -> None:
         self._depth = depth
         # Lists, not deques: an empty deque is six times the size, and there is one per open session.
         self._turns: dict[str, list[TurnRecord]] = {}

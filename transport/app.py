@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import trio
 from quart import Response
 from quart_trio import QuartTrio
-from quart_trio.asgi import TrioASGIHTTPConnection
 from werkzeug.exceptions import HTTPException
 
 from greenroom import __version__
@@ -35,32 +33,7 @@ log = logging.getLogger(__name__)
 connections.install()
 
 
-class PatientConnection(TrioASGIHTTPConnection):
-    """Quart's HTTP connection, but one that lets the last `send` of a response come to its end.
-
-    Hypercorn reports a finished response as a disconnect, from within that `send`; Quart-Trio cancels the
-    response at once, and with it Hypercorn's re-arming of the keep-alive timer. The connection then stays open
-    for ever.
-    """
-
-    _finishing = False
-
-    async def handle_messages(self, nursery: trio.Nursery, request: Any, receive: Any) -> None:  # type: ignore[override]
-        await super(TrioASGIHTTPConnection, self).handle_messages(request, receive)
-        if not self._finishing:
-            nursery.cancel_scope.cancel()
-
-    async def handle_request(self, nursery: trio.Nursery, request: Any, send: Any) -> None:  # type: ignore[override]
-        async def noticing(message: Any) -> None:
-            self._finishing = message["type"] == "http.response.body" and not message.get("more_body", False)
-            await send(message)
-
-        await super().handle_request(nursery, request, noticing)
-
-
 class GreenroomApp(QuartTrio):
-    asgi_http_class = PatientConnection
-
     def __init__(self, supervisor: Supervisor, endpoint: Endpoint, condition: Condition) -> None:
         super().__init__("greenroom", static_folder=None)
         self.supervisor = supervisor

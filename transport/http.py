@@ -115,8 +115,7 @@ class EventStream:
             await self._send({"type": "http.response.body", "body": frame, "more_body": True})
 
     async def end(self, frame: bytes = b"") -> None:
-        """Finish the response. Not to be called where a disconnect may still cancel the caller: Hypercorn
-        re-arms its keep-alive timer inside this `send`, and a cancelled one never runs out."""
+        """Finish the response."""
         if not self.started:
             await self.write(b"")
         await self._send({"type": "http.response.body", "body": frame, "more_body": False})

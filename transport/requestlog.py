@@ -48,9 +48,12 @@ class RequestRecord:
     def watching(self, send: Send) -> Send:
         """A `send` that remembers the status and gives the response its request id.
 
-        It cannot be cancelled half-way. Hypercorn counts a response as begun only after its first bytes have
-        gone out; an application that is cancelled in between makes it begin a second response, and the error
-        that follows takes the whole server down. What bounds the wait is the kernel: see `serving`.
+        It cannot be cancelled half-way, which matters at both ends of a response. Hypercorn counts a response
+        as begun only after its first bytes have gone out: an application that is cancelled in between makes it
+        begin a second one, and the error that follows takes the whole server down. And it reports a finished
+        response as a disconnect, from within the last `send`: Quart-Trio cancels itself on that, and with it
+        Hypercorn's re-arming of the keep-alive timer, so that the connection would stay open for ever.
+        What bounds the wait is the kernel: see `serving`.
         """
 
         async def watched(message: Any) -> None:

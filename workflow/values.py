@@ -11,6 +11,8 @@ from typing import Any
 
 import attrs
 
+from greenroom.workflow.events import Trace
+
 Json = Mapping[str, Any]
 
 
@@ -121,11 +123,16 @@ Content = Text | Image | Audio | Embedded
 
 @attrs.frozen
 class ToolResult:
-    """The answer to a `CallTool`. `structured` must match the tool's output schema, if it has one."""
+    """The answer to a `CallTool`. `structured` must match the tool's output schema, if it has one.
+
+    `traces` are what the turn reported on its way; a client that did not see them go by gets them with the
+    answer, as `traces` in `structured`.
+    """
 
     content: Sequence[Content] = ()
     structured: Json | None = None
     is_error: bool = False
+    traces: Sequence[Trace] = ()
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 
 from greenroom.persistence.journal import MemoryJournal, TurnRecord
 from greenroom.workflow.port import Turn
@@ -236,3 +237,44 @@ async def test_an_idle_session_goes_after_its_time_to_live() -> None:
         assert (await house.call("hello", {"session_id": handle}))["isError"] is False
         await eventually(lambda: len(house.app.supervisor) == 0)
         assert error_of(await house.call("hello", {"session_id": handle}))["code"] == 404
+
+
+async def test_a_repeated_call_joins_the_running_turn_and_later_hears_its_result_again() -> None:
+    gate = Gate()
+    runs: list[str] = []
+
+    async def once(arguments: Mapping[str, Any], turn: Turn) -> str:
+        runs.append(turn.id)
+        return await gate.play(arguments, turn)
+
+    async with open_house(Script({"once": once}, {"once": SessionUse.REQUIRED})) as house:
+        handle = await house.open_session()
+        arguments = {"session_id": handle, "idempotency_key": "order 66"}
+        results: list[str] = []
+
+        async def again() -> None:
+            results.append((await house.call("once", arguments))["content"][0]["text"])
+
+        async with trio.open_nursery() as calls:
+            calls.start_soon(again)
+            await gate.entered.wait()
+            calls.start_soon(again)
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            gate.opened.set()
+        await again()
+        assert results == ["through"] * 3
+        assert len(runs) == 1
+        other = await house.call("once", {**arguments, "idempotency_key": "order 67"})
+        assert other["isError"] is False
+        assert len(runs) == 2
+
+
+async def test_a_repeated_call_after_a_timeout_does_not_run_again() -> None:
+    gate = Gate()
+    async with open_house(Script({"hold": gate.play}, REQUIRED)) as house:
+        handle = await house.open_session()
+        arguments = {"session_id": handle, "idempotency_key": "k", "timeout_seconds": 0.05}
+        first = error_of(await house.call("hold", arguments))
+        gate.opened.set()
+        assert error_of(await house.call("hold", arguments)) == first
+        assert gate.ended == ["cancelled"]

@@ -30,6 +30,7 @@ class StageOptions:
     user_id: str | None = None
     timeout_seconds: float | None = None
     on_timeout: str = "cancel"
+    idempotency_key: str | None = None
 
 
 _OPTION_NAMES = frozenset(field.name for field in attrs.fields(StageOptions))
@@ -53,6 +54,13 @@ def option_schemas(max_timeout: float) -> dict[str, Any]:
             "enum": ["cancel", "defer"],
             "default": "cancel",
             "description": "What happens then: the turn is stopped, or it goes on and `get_turn` fetches its result.",
+        },
+        "idempotency_key": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 256,
+            "description": "Any text of yours. A call that is repeated with the same key in the same session "
+            "gets the same turn: it is never run a second time.",
         },
     }
 

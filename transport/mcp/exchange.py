@@ -45,6 +45,8 @@ class Exchange:
     """Let the client hang up and come back for the rest, where it can."""
     retry_after: int | None = None
     """Seconds, if the answer turns out to be that there is too much going on."""
+    streamed: bool = attrs.field(default=False, init=False)
+    """Whether anything was said before the answer."""
     message_metadata: ServerMessageMetadata = attrs.field(init=False)
     _progress: float = attrs.field(default=-math.inf, init=False)
 
@@ -67,6 +69,7 @@ class Exchange:
         return anyio.Event()
 
     async def notify(self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None) -> None:
+        self.streamed = True
         await self.write(jsonrpc.notification(method, params))
 
     async def send_raw_request(

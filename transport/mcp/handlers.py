@@ -94,7 +94,7 @@ class Handlers:
             heard = Failed(InternalFault())
         match heard:
             case Finished(ToolResult() as result):
-                return wire.tool_result(result)
+                return wire.tool_result(result, streamed=call.exchange.streamed)
             case Failed(ProtocolFault() as fault):
                 raise wire.protocol_error(fault, legacy=call.legacy)
             case Failed(error):

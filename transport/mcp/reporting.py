@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 from mcp.server import ServerRequestContext
 from mcp.types import LOG_LEVEL_META_KEY
 
+from greenroom.transport.mcp import wire
 from greenroom.transport.mcp.exchange import Exchange
 from greenroom.workflow.events import (
     ConnectionReleased,
@@ -42,7 +42,7 @@ class Reporter:
                 await self._exchange.progress(progress, total, message)
             case Trace():
                 await self._exchange.step(readable(event))
-                await self._log(Level.INFO, trace_data(event), "greenroom.trace", self._asked)
+                await self._log(Level.INFO, wire.trace_data(event), "greenroom.trace", self._asked)
             case Note(level, data, logger):
                 await self._log(level, data, logger, self._notes_from)
             case EventsDropped(count):
@@ -73,7 +73,3 @@ def readable(trace: Trace) -> str:
         return trace.raw_command or trace.command_name or "a command"
     mark = "failed" if trace.success is False else "done"
     return f"{trace.command_name or 'command'} {mark}: {trace.response_text or ''}".rstrip(": ")
-
-
-def trace_data(trace: Trace) -> dict[str, Any]:
-    return {**attrs.asdict(trace), "direction": trace.direction.value}

@@ -10,6 +10,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
 import mcp.types as t
 from mcp.shared.exceptions import MCPError
 
@@ -19,6 +20,7 @@ from greenroom.config.errors import (
     ProtocolFault,
     ResourceNotFound,
 )
+from greenroom.workflow.events import Trace
 from greenroom.workflow.questions import (
     Ability,
     Answer,
@@ -117,10 +119,22 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def tool_result(value: ToolResult) -> t.CallToolResult:
+def structured(value: ToolResult, *, streamed: bool) -> dict[str, Any] | None:
+    """The structured result, with the traces that the client has not seen."""
+    if value.structured is None:
+        return None
+    unseen = {} if streamed or not value.traces else {"traces": [trace_data(each) for each in value.traces]}
+    return {**value.structured, **unseen}
+
+
+def trace_data(trace: Trace) -> dict[str, Any]:
+    return {**attrs.asdict(trace), "direction": trace.direction.value}
+
+
+def tool_result(value: ToolResult, *, streamed: bool = False) -> t.CallToolResult:
     return t.CallToolResult(
         content=[content(each) for each in value.content],
-        structured_content=dict(value.structured) if value.structured is not None else None,
+        structured_content=structured(value, streamed=streamed),
         is_error=value.is_error,
     )
 
