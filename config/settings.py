@@ -94,6 +94,8 @@ class Settings:
     api_keys: Mapping[str, Secret] = _family(
         "LITELLM_API_KEY_*, LITELLM_PROXY_API_KEY", forms.Form("a text", Secret),
         "The key for each role's model. Never shown.", _is_key)
+    llm_proxy_base: str | None = _setting(
+        "LITELLM_PROXY_API_BASE", None, forms.TEXT, "Where `litellm_proxy/<model>` models are served.")
     show_agent_traces: bool = _setting(
         "SHOW_AGENT_TRACES", "true", forms.SWITCH, "Whether clients see what an agent does on the way.")
     host: str = _setting(
@@ -131,6 +133,8 @@ class Settings:
     # fmt: on
     origins: Mapping[str, Origin] = attrs.field(factory=dict, repr=False, eq=False)
     """Where each variable that was given came from; one that is absent has its default."""
+    variables: Mapping[str, str] = attrs.field(factory=dict, repr=False, eq=False)
+    """Everything that the two files say, for the workflow's own code to look at. May hold secrets."""
 
 
 ROWS: Mapping[str, Row] = {
@@ -159,7 +163,7 @@ def load_settings(environ: Mapping[str, str] | None = None, overrides: Mapping[s
             except ValueError as error:
                 broken.add(field)
                 problems.append(_complaint(row, given, str(error)))
-    settings = Settings(**values, origins=_origins_of(gathered.values))
+    settings = Settings(**values, origins=_origins_of(gathered.values), variables=_from_files(gathered.values))
     problems += [sentence for fields, sentence in _contradictions(settings) if broken.isdisjoint(fields)]
     if problems:
         raise ConfigurationError(problems)
@@ -174,6 +178,11 @@ def _origins_of(values: Mapping[str, Given]) -> dict[str, Origin]:
     """Of our own variables only: the rest of the environment is nobody's business here."""
     own = {row.variable for row in ROWS.values()}
     return {name: given.origin for name, given in values.items() if name in own or _is_model(name) or _is_key(name)}
+
+
+def _from_files(values: Mapping[str, Given]) -> dict[str, str]:
+    files = (Origin.ENV_FILE, Origin.PASSWORDS_FILE)
+    return {name: given.text for name, given in values.items() if given.origin in files}
 
 
 def _complaint(row: Row, given: Given, detail: str) -> str:

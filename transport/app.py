@@ -59,8 +59,8 @@ class GreenroomApp(QuartTrio):
             record.write()
 
     async def open_house(self) -> None:
-        await self.nursery.start(self._keep, self.supervisor.run)
-        await self.nursery.start(self._keep, self.mcp.run)
+        for part in (self.supervisor.run, self.mcp.run, *self.supervisor.workflow.parts):
+            await self.nursery.start(self._keep, part)
         self.condition.ready()
 
     async def close_house(self) -> None:

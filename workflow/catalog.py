@@ -1,10 +1,9 @@
-"""Which workflow the settings mean."""
+"""Which workflow the settings mean: one that ships with the product, or a folder."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from greenroom.config.problems import ConfigurationError
 from greenroom.config.settings import Settings
 from greenroom.workflow.conformance import ConformanceWorkflow
 from greenroom.workflow.demo import DemoWorkflow
@@ -14,11 +13,29 @@ BUILT_IN: Mapping[str, Callable[[], Workflow]] = {"demo": DemoWorkflow, "conform
 
 
 def find_workflow(settings: Settings) -> Workflow:
-    """The workflow to serve. Raises `ConfigurationError`, with what to do, if there is none."""
+    """The workflow to serve. Raises `ConfigurationError`, with everything that is wrong, if it cannot be."""
     make = BUILT_IN.get(settings.workflow)
-    if make is None:
-        names = " or ".join(sorted(BUILT_IN))
-        raise ConfigurationError(
-            [f"WORKFLOW_PATH={settings.workflow!r} is a folder; this version serves built-in workflows only: {names}."]
-        )
-    return make()
+    return make() if make is not None else _folder(settings)
+
+
+def _folder(settings: Settings) -> Workflow:
+    # Imported here, so that a built-in workflow does not pay for what it does not use.
+    from greenroom.workflow.compat import environment
+    from greenroom.workflow.engine import load_workflow
+    from greenroom.workflow.llm.process import LlmProcess
+    from greenroom.workflow.llm.routes import Routes
+    from greenroom.workflow.talk.served import ServedWorkflow, Startup
+
+    environment.init(settings.variables)
+    definition = load_workflow(settings.workflow)
+    llm = (
+        LlmProcess(Routes.from_settings(settings, proxy_base=settings.llm_proxy_base)) if settings.llm_models else None
+    )
+    return ServedWorkflow(
+        definition,
+        startup=Startup.of(settings.startup_command, settings.startup_action, definition),
+        context=settings.context,
+        tracing=settings.show_agent_traces,
+        llm=llm,
+        parts=(llm.run,) if llm is not None else (),
+    )

@@ -12,7 +12,7 @@ import trio
 
 from greenroom.config.errors import InvalidPromptArguments, ResourceNotFound, UnknownName
 from greenroom.workflow.events import Progress
-from greenroom.workflow.port import Caller, Turn, WorkflowSession
+from greenroom.workflow.port import Caller, Part, Turn, WorkflowSession
 from greenroom.workflow.questions import Ability, Elicit, Elicited
 from greenroom.workflow.values import (
     CallTool,
@@ -164,6 +164,7 @@ class DemoSession:
 class DemoWorkflow:
     name = "demo"
     description = "A small demonstration: a countdown with progress, a notebook per session, a greeting."
+    parts: Sequence[Part] = ()
 
     def tools(self) -> Sequence[Tool]:
         return TOOLS

@@ -11,7 +11,7 @@ insides, and neither knows MCP or HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import attrs
@@ -35,6 +35,9 @@ from greenroom.workflow.values import (
 )
 
 T = TypeVar("T")
+
+Part = Callable[..., Awaitable[None]]
+"""A function that runs until it is cancelled; it takes a `task_status` and tells it when it has started."""
 
 
 @attrs.frozen
@@ -89,6 +92,10 @@ class Workflow(Protocol):
 
     @property
     def description(self) -> str: ...
+
+    @property
+    def parts(self) -> Sequence[Part]:
+        """What has to run beside the sessions for as long as the server serves."""
 
     def tools(self) -> Sequence[Tool]: ...
 

@@ -22,7 +22,7 @@ from greenroom.config.settings import Settings
 from greenroom.persistence.journal import Journal
 from greenroom.transport.app import GreenroomApp, create_app
 from greenroom.transport.serving import make_config
-from greenroom.workflow.port import Caller, Turn, WorkflowSession
+from greenroom.workflow.port import Caller, Part, Turn, WorkflowSession
 from greenroom.workflow.values import (
     CallTool,
     Completions,
@@ -57,6 +57,7 @@ class Script:
     uses: dict[str, SessionUse] = attrs.Factory(dict)
     schemas: dict[str, dict[str, Any]] = attrs.Factory(dict)
     outputs: dict[str, dict[str, Any]] = attrs.Factory(dict)
+    parts: Sequence[Part] = ()
     name = "script"
     description = "Whatever the test needs."
 

@@ -7,6 +7,7 @@ its data (when the client asked for logging). The newer era asks per request, th
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from mcp.server import ServerRequestContext
@@ -24,6 +25,9 @@ from greenroom.workflow.events import (
     Trace,
     TurnEvent,
 )
+
+MAX_LINE = 200
+"""Characters of a line of progress; the whole event is in the log message."""
 
 _SEVERITY = {level: rank for rank, level in enumerate(Level)}
 
@@ -70,6 +74,10 @@ def _asked_level(context: ServerRequestContext[Any, Any], exchange: Exchange) ->
 def readable(trace: Trace) -> str:
     """One line that tells a person what is going on."""
     if trace.direction is Direction.TO_WORKFLOW:
-        return trace.raw_command or trace.command_name or "a command"
+        return _line(trace.raw_command or trace.command_name or "a command")
     mark = "failed" if trace.success is False else "done"
-    return f"{trace.command_name or 'command'} {mark}: {trace.response_text or ''}".rstrip(": ")
+    return _line(f"{trace.command_name or 'command'} {mark}: {trace.response_text or ''}".rstrip(": "))
+
+
+def _line(text: str) -> str:
+    return textwrap.shorten(text, MAX_LINE, placeholder=" ...")

@@ -15,7 +15,7 @@ from greenroom.workflow.conformance.entries import ToolTable
 from greenroom.workflow.conformance.prompts import PROMPTS, get_prompt, suggest
 from greenroom.workflow.conformance.resources import RESOURCES, TEMPLATE, read
 from greenroom.workflow.conformance.tools import TOOLS
-from greenroom.workflow.port import Caller, Turn
+from greenroom.workflow.port import Caller, Part, Turn
 from greenroom.workflow.values import (
     CallTool,
     Completions,
@@ -55,6 +55,7 @@ class ConformanceWorkflow:
 
     name: str = "conformance"
     description: str = "The tools, prompts and resources that the MCP conformance suite expects of a server."
+    parts: Sequence[Part] = ()
 
     def tools(self) -> Sequence[Tool]:
         return [one.tool for one in ALL_TOOLS.values()]
