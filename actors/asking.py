@@ -58,4 +58,5 @@ async def ask(
     finally:
         if not reply.settled:
             actor.leave(message.turn_id, reply, cancels=cancels and patient)
-    return None
+    # It may have come while an event was being passed on.
+    return await reply.wait() if reply.settled else None

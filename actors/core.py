@@ -7,6 +7,7 @@ Rules of this file:
 * Every asker is told something, exactly once. A message that comes late or makes no sense in its phase is
   normal; if somebody waits for its answer, they are refused rather than forgotten.
 * A turn that somebody has seen the end of was committed first: `CommitTurn` stands before `Tell`.
+* A turn belongs to those who wait for it: it goes when the last of them leaves, not when one of them does.
 * A turn that was cancelled still occupies the session until it has really stopped, and so does a thread that
   outlived its turn. Two pieces of workflow code never run side by side in one session.
 
@@ -33,6 +34,7 @@ from greenroom.actors.messages import (
     InputProvided,
     InputRequested,
     InputRequired,
+    InputWithdrawn,
     Message,
     Recall,
     ResumeTurn,
@@ -77,6 +79,8 @@ class Session:
     questions: Mapping[str, Question] = attrs.field(factory=dict)
     answers: Mapping[str, Answer] = attrs.field(factory=dict)
     rounds: int = 0
+    stopping: bool = False
+    """The turn has been told to stop; nothing that it still asks is passed on."""
 
 
 IDLE = Session()
@@ -112,7 +116,7 @@ def _finish_and_close(session: Session, message: TurnFinished) -> Step:
 
 
 def _question(session: Session, message: InputRequested) -> Step:
-    if message.turn_id != session.turn_id:
+    if message.turn_id != session.turn_id or session.stopping:
         return session, []
     asked = attrs.evolve(
         session, phase=Phase.AWAITING_INPUT, waiting=(), questions=message.questions, answers={}, rounds=0
@@ -134,7 +138,7 @@ def _answer(session: Session, message: InputProvided) -> Step:
     if not missing:
         return Session(Phase.RUNNING, session.turn_id, (message.asker,)), [ResumeTurn(session.turn_id, answers)]
     if session.rounds + 1 >= MAX_ROUNDS:
-        given_up = attrs.evolve(session, phase=Phase.RUNNING, waiting=(*session.waiting, message.asker))
+        given_up = attrs.evolve(session, phase=Phase.RUNNING, waiting=(*session.waiting, message.asker), stopping=True)
         return given_up, [CancelTurn(session.turn_id, UnansweredQuestion(session.turn_id))]
     again = attrs.evolve(session, answers=answers, rounds=session.rounds + 1)
     return again, [Tell(message.asker, InputRequired(session.turn_id, missing))]
@@ -160,7 +164,8 @@ def _await(session: Session, message: TurnAwaited | TurnRequested) -> Step:
 def _cancel(session: Session, message: CancelRequested) -> Step:
     if message.turn_id != session.turn_id:
         return _recall(session, message)
-    stopping = attrs.evolve(session, phase=Phase.RUNNING, waiting=(*session.waiting, message.asker))
+    waiting = (*session.waiting, message.asker)
+    stopping = attrs.evolve(session, phase=Phase.RUNNING, waiting=waiting, stopping=True)
     return stopping, [CancelTurn(session.turn_id, TurnCancelled(session.turn_id))]
 
 
@@ -168,9 +173,15 @@ def _caller_gone(session: Session, message: CallerGone) -> Step:
     if message.turn_id != session.turn_id:
         return session, []
     left = attrs.evolve(session, waiting=tuple(asker for asker in session.waiting if asker is not message.asker))
-    if not message.cancels:
+    if not message.cancels or left.waiting:
         return left, []
-    return left, [CancelTurn(session.turn_id, TurnCancelled(session.turn_id))]
+    return attrs.evolve(left, stopping=True), [CancelTurn(session.turn_id, TurnCancelled(session.turn_id))]
+
+
+def _withdraw(session: Session, message: InputWithdrawn) -> Step:
+    if message.turn_id != session.turn_id:
+        return session, []
+    return attrs.evolve(session, phase=Phase.RUNNING, questions={}, answers={}), []
 
 
 def _thread_back(session: Session, message: ThreadReturned) -> Step:
@@ -220,6 +231,7 @@ TABLE: Mapping[tuple[Phase, type], Callable[[Session, Any], Step]] = {
     (Phase.RUNNING, CloseRequested): _close_after_turn,
     (Phase.AWAITING_INPUT, TurnRequested): _join_or_refuse,
     (Phase.AWAITING_INPUT, InputProvided): _answer,
+    (Phase.AWAITING_INPUT, InputWithdrawn): _withdraw,
     (Phase.AWAITING_INPUT, TurnFinished): _finish,
     (Phase.AWAITING_INPUT, TurnAwaited): _await,
     (Phase.AWAITING_INPUT, CancelRequested): _cancel,

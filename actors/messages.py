@@ -97,6 +97,13 @@ class InputRequested:
 
 
 @attrs.frozen
+class InputWithdrawn:
+    """The turn does not wait for its answers any more."""
+
+    turn_id: str
+
+
+@attrs.frozen
 class TurnFinished:
     turn_id: str
     outcome: Outcome
@@ -121,6 +128,7 @@ Message = (
     | CancelRequested
     | CallerGone
     | InputRequested
+    | InputWithdrawn
     | TurnFinished
     | ThreadReturned
     | CloseRequested

@@ -70,7 +70,7 @@ class Surroundings:
     start: Callable[[SessionActor], None]
     """Give this actor a task, supervised."""
     settled: Callable[[SessionActor], None]
-    """This actor has nothing to do any more."""
+    """This actor has nothing to do any more, or nothing before somebody answers."""
     mailbox_size: int
     input_timeout: float
     linger: float
@@ -94,6 +94,10 @@ class SessionActor:
     def idle(self) -> bool:
         """Nothing is running and nobody is waiting: it may be put to rest or closed without loss."""
         return self._state.phase in (Phase.IDLE, Phase.CLOSED) and not self._open_replies
+
+    @property
+    def closed(self) -> bool:
+        return self._state is CLOSED
 
     @property
     def parked(self) -> bool:
@@ -165,7 +169,7 @@ class SessionActor:
             self._carry_out(effect, turns)
         if isinstance(message, CallerGone):
             self._forget_reply(message.asker)
-        if self.idle:
+        if self.idle or self.parked:
             self._around.settled(self)
         return self._state is not CLOSED
 
@@ -209,36 +213,48 @@ class SessionActor:
             request,
             Crew(self._around.limiter),
             input_timeout=self._around.input_timeout,
-            tell=self._mailbox.send,
+            tell=self._mailbox.send_nowait,
             publish=self._publish,
             announce=self._around.announce,
         )
 
     async def _perform(self, turn: RunningTurn, request: TurnRequested) -> None:
         """A child task of the actor. Whatever the workflow does, this ends in `TurnFinished`."""
-        assert self._mailbox is not None
-        outcome: Outcome
+        mailbox = self._mailbox
+        assert mailbox is not None
         try:
             with turn.scope:
-                outcome = Finished(await _play(self._workflow, request.order, turn))
-        except GreenroomError as error:
-            outcome = Failed(error)
-        except Exception:
-            log.exception("turn failed", extra={"session": self.handle[:8], "turn": turn.id})
-            outcome = Failed(InternalFault(turn.id))
+                outcome: Outcome = Finished(await _play(self._workflow, request.order, turn))
+        except (Exception, SystemExit, BaseExceptionGroup) as error:
+            outcome = Failed(self._fault(error, turn))
         if turn.scope.cancelled_caught:
             outcome = Failed(turn.stop_reason or TurnTimedOut(turn.id, request.timeout))
-        await self._mailbox.send(TurnFinished(turn.id, outcome, turn.crew.busy))
-        if turn.crew.busy:
+        thread_busy = turn.crew.busy
+        mailbox.send_nowait(TurnFinished(turn.id, outcome, thread_busy))
+        if thread_busy:
             await turn.crew.wait_until_returned()
-            await self._mailbox.send(ThreadReturned(turn.id))
+            mailbox.send_nowait(ThreadReturned(turn.id))
+
+    def _fault(self, error: BaseException, turn: RunningTurn) -> GreenroomError:
+        """What a client hears of an exception that the workflow let through."""
+        if isinstance(error, BaseExceptionGroup):
+            ours, _ = error.split((trio.Cancelled, KeyboardInterrupt))
+            if ours is not None:
+                raise error
+            if len(error.exceptions) == 1:
+                return self._fault(error.exceptions[0], turn)
+        if isinstance(error, GreenroomError):
+            return error
+        log.error("turn failed", exc_info=error, extra={"session": self.handle[:8], "turn": turn.id})
+        return InternalFault(turn.id)
 
     # --- task or no task -----------------------------------------------------------------------------------
 
     def _wake_up(self) -> None:
-        # Never full by construction: an open reply accounts for two messages at most (the question, and the
-        # asker's leaving), the turn for two, closing for one; and the number of open replies is bounded.
-        capacity = 2 * self._around.mailbox_size + 3
+        # Never full by construction. The number of open replies is bounded, and each accounts for two messages
+        # (the question, and the asker's leaving); those who are told of a turn's end may have their leaving in
+        # here still when as many others come. The turn accounts for three more, and closing for one.
+        capacity = 3 * self._around.mailbox_size + 4
         self._mailbox, self._incoming = trio.open_memory_channel[Message](capacity)
         self._around.start(self)
 

@@ -84,15 +84,18 @@ class Supervisor:
         A turn that waits for a human is not waited for.
         """
         self.draining = True
-        for actor in self._sessions:
-            if actor.parked:
-                actor.close()
         with trio.move_on_after(budget):
-            while any(not actor.idle for actor in self._sessions):
+            while self._busy_after_closing_the_parked():
                 self._one_settled = trio.Event()
                 await self._one_settled.wait()
         for actor in self._sessions:
             actor.close()
+
+    def _busy_after_closing_the_parked(self) -> bool:
+        for actor in self._sessions:
+            if actor.parked:
+                actor.close()
+        return any(not actor.idle for actor in self._sessions)
 
     # --- sessions ------------------------------------------------------------------------------------------
 
@@ -166,7 +169,15 @@ class Supervisor:
             if not mine:
                 del self._by_user[actor.user_id]
         actor.close()
-        self._journal.forget(actor.handle)
+        if actor.closed:
+            self._forget(actor)
+
+    def _forget(self, actor: SessionActor) -> None:
+        """Nobody can ask for its turns any more. Not before its task has ended, which may commit one yet."""
+        try:
+            self._journal.forget(actor.handle)
+        except Exception:
+            log.exception("a session could not be forgotten", extra={"session": actor.handle[:8]})
 
     def _start(self, actor: SessionActor) -> None:
         # From a clean context: an actor that inherits the request's context variables keeps that request alive.
@@ -176,10 +187,14 @@ class Supervisor:
     async def _supervise(self, actor: SessionActor) -> None:
         try:
             await actor.run()
-        except Exception:
+        except (Exception, BaseExceptionGroup) as error:
+            if isinstance(error, BaseExceptionGroup) and error.split((trio.Cancelled, KeyboardInterrupt))[0]:
+                raise
             log.exception("session crashed", extra={"session": actor.handle[:8]})
             self.close(actor)
-            self._one_settled.set()
+        if actor.closed:
+            self._forget(actor)
+        self._one_settled.set()
 
     def _settled(self, actor: SessionActor) -> None:
         self._sessions.touch(actor.handle, trio.current_time())

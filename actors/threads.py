@@ -61,8 +61,12 @@ class Crew:
             with suppress(trio.RunFinishedError):
                 loop.run_sync_soon(back_in_the_loop, result)
 
-        context = contextvars.copy_context()
-        trio.lowlevel.start_thread_soon(partial(context.run, _contained, function, *args), deliver, "greenroom-worker")
+        job = partial(contextvars.copy_context().run, _contained, function, *args)
+        try:
+            trio.lowlevel.start_thread_soon(job, deliver, "greenroom-worker")
+        except BaseException:
+            self._limiter.release_on_behalf_of(borrower)
+            raise
         self._working += 1
         await finished.wait()
         return results[0].unwrap()

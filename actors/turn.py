@@ -1,23 +1,23 @@
 """A turn while it runs: what the workflow is handed, and the scope that ends it.
 
 It implements the workflow port's `Turn`. It belongs to one session actor, lives in a child task of it, and
-speaks to it through two functions: `tell` puts a message into the mailbox (and waits if that is full, since
-what a turn says must not get lost), `publish` shows an event to whoever watches.
+speaks to it through two functions: `tell` puts a message into the mailbox, `publish` shows an event to whoever
+watches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import trio
 
-from greenroom.actors.messages import InputRequested, Message, TurnRequested
+from greenroom.actors.messages import InputRequested, InputWithdrawn, Message, TurnRequested
 from greenroom.actors.threads import Crew
 from greenroom.config.errors import GreenroomError, MissingClientCapability, UnansweredQuestion
 from greenroom.workflow.events import Change, TurnEvent
 from greenroom.workflow.port import Caller
-from greenroom.workflow.questions import Answer, Answers, Questions, accepts
+from greenroom.workflow.questions import Answer, Answers, Questions, accepts, check
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class RunningTurn:
         crew: Crew,
         *,
         input_timeout: float,
-        tell: Callable[[Message], Awaitable[None]],
+        tell: Callable[[Message], None],
         publish: Callable[[TurnEvent], None],
         announce: Callable[[Change], None],
     ) -> None:
@@ -38,7 +38,9 @@ class RunningTurn:
         self.scope = trio.CancelScope(deadline=trio.current_time() + request.timeout)
         self.stop_reason: GreenroomError | None = None
         self.crew = crew
-        self._at_hand: Mapping[str, Answer] = request.answers
+        self._at_hand: dict[str, Answer] = dict(request.answers)
+        self._given: Mapping[str, Answer] = {}
+        self._asking = trio.Lock()
         self._answered: trio.Event | None = None
         self._input_timeout = input_timeout
         self._tell = tell
@@ -60,17 +62,21 @@ class RunningTurn:
         unable = sorted({q.needs.value for q in questions.values() if q.needs not in self.caller.abilities})
         if unable:
             raise MissingClientCapability(*unable)
-        fitting = {key: self._at_hand[key] for key, q in questions.items() if accepts(q, self._at_hand.get(key))}
-        open_questions = {key: q for key, q in questions.items() if key not in fitting}
-        if not open_questions:
-            await trio.lowlevel.checkpoint()
-            return fitting
-        return {**fitting, **await self._ask_the_client(open_questions)}
+        for question in questions.values():
+            check(question)
+        # One set of questions at a time: there is one client, and one place in the session where a turn waits.
+        async with self._asking:
+            # An answer that came along is for the first question of its name, not for every one.
+            fitting = {
+                key: self._at_hand.pop(key) for key, q in questions.items() if accepts(q, self._at_hand.get(key))
+            }
+            unanswered = {key: q for key, q in questions.items() if key not in fitting}
+            return {**fitting, **(await self._ask_the_client(unanswered) if unanswered else {})}
 
     # --- for the actor -------------------------------------------------------------------------------------
 
     def resume(self, answers: Mapping[str, Answer]) -> None:
-        self._at_hand = answers
+        self._given = answers
         if self._answered is not None:
             self._answered.set()
 
@@ -87,12 +93,19 @@ class RunningTurn:
         # The turn's own clock stands still while a human thinks; theirs runs instead.
         self.scope.deadline = trio.current_time() + self._input_timeout
         try:
-            await self._tell(InputRequested(self.id, questions))
+            self._tell(InputRequested(self.id, questions))
             await self._answered.wait()
-        except trio.Cancelled:
-            if self.stop_reason is None:
-                self.stop_reason = UnansweredQuestion(self.id)
-            raise
-        self._answered = None
-        self.scope.deadline = trio.current_time() + left
-        return {key: self._at_hand[key] for key in questions}
+        finally:
+            if not self._answered.is_set():
+                self._give_up()
+            self._answered = None
+            if not self.scope.cancel_called:
+                self.scope.deadline = trio.current_time() + left
+        return {key: self._given[key] for key in questions}
+
+    def _give_up(self) -> None:
+        """Nobody answered in time, or the workflow did not want to wait so long."""
+        if not self.scope.cancel_called:
+            self._tell(InputWithdrawn(self.id))
+        elif self.stop_reason is None:
+            self.stop_reason = UnansweredQuestion(self.id)

@@ -129,7 +129,7 @@ class Draining(Overloaded):
 class TurnTimedOut(GreenroomError):
     code, name = 504, "turn_timed_out"
 
-    def __init__(self, turn_id: str, seconds: float, *, deferred: bool = False) -> None:
+    def __init__(self, turn_id: str, seconds: float, *, deferred: bool = False, session_id: str | None = None) -> None:
         then = (
             "It goes on running: ask for its result with `get_turn`, or stop it with `cancel_turn`."
             if deferred
@@ -137,7 +137,10 @@ class TurnTimedOut(GreenroomError):
             'on_timeout "defer".'
         )
         super().__init__(
-            f"Turn {turn_id} did not finish within {seconds:g} seconds. {then}", turn_id=turn_id, deferred=deferred
+            f"Turn {turn_id} did not finish within {seconds:g} seconds. {then}",
+            turn_id=turn_id,
+            deferred=deferred,
+            session_id=session_id,
         )
 
 

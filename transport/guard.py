@@ -7,12 +7,18 @@ the port, an attacker needs another name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import attrs
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+_NAME = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?"
+_HOST = re.compile(_NAME)
+_ORIGIN = re.compile(rf"(https?)://{_NAME}", re.IGNORECASE)
+_PORTS = {"http": "80", "https": "443"}
 
 
 @attrs.frozen
@@ -43,20 +49,19 @@ class Guard:
 
     def allows_origin(self, origin: str) -> bool:
         """Ours, one that was configured, or a page that was itself loaded from loopback."""
-        return _origin(origin) in self.origins or _host_name(origin.partition("://")[2]) in LOOPBACK
+        known = _origin(origin)
+        return bool(known) and (known in self.origins or _host_name(known.partition("://")[2]) in LOOPBACK)
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    try:
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
+    """An origin with its port spelled out; nothing if it is not one."""
+    match = _ORIGIN.fullmatch(url)
+    if match is None:
         return ""
-    return f"{parts.scheme}://{parts.hostname}:{port}".lower()
+    scheme, host, port = match.group(1).lower(), match.group(2).lower(), match.group(3)
+    return f"{scheme}://{host}:{port or _PORTS[scheme]}"
 
 
 def _host_name(host: str) -> str:
-    try:
-        return (urlsplit(f"//{host}").hostname or "").lower()
-    except ValueError:
-        return ""
+    match = _HOST.fullmatch(host)
+    return match.group(1).lower().strip("[]") if match is not None else ""

@@ -49,10 +49,10 @@ def folded(raw: RawHeaders) -> dict[str, str]:
 
 
 async def read_body(receive: Receive, headers: dict[str, str], limit: int) -> bytes | BodyRefused:
-    """The whole body, or why not; what is refused has been drained, so that the refusal reaches the client."""
+    """The whole body, or why not. One that is too large has been drained, so that the refusal is heard."""
     too_large = BodyRefused(413, f"The request body is larger than {limit} bytes.")
     announced = headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > limit:
+    if announced.isascii() and announced.isdecimal() and int(announced) > limit:
         await _drain(receive)
         return too_large
     parts: list[bytes] = []

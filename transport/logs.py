@@ -32,13 +32,18 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        try:
+            return json.dumps(line, default=str, allow_nan=False)
+        except ValueError:
+            return json.dumps({key: str(value) for key, value in line.items()})
 
 
 class TextFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         more = " ".join(f"{key}={value}" for key, value in extras(record).items())
         line = f"{_when(record)} {record.levelname.lower():<8}{record.name}: {record.getMessage()} {more}".rstrip()
+        # One record, one line: what a client sent must not be able to begin another.
+        line = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in line)
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

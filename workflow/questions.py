@@ -82,6 +82,12 @@ Answer = Elicited | Sampled | Roots
 Answers = Mapping[str, Answer]
 
 
+def check(question: Question) -> None:
+    """Raises `SchemaError` if no answer could ever be held against this question."""
+    if isinstance(question, Elicit):
+        Draft202012Validator.check_schema(question.schema)
+
+
 def accepts(question: Question, answer: Answer | None) -> bool:
     """Whether this is a usable answer to that question: of its kind, and of the form it asked for."""
     match question, answer:

@@ -278,3 +278,26 @@ async def test_a_repeated_call_after_a_timeout_does_not_run_again() -> None:
         gate.opened.set()
         assert error_of(await house.call("hold", arguments)) == first
         assert gate.ended == ["cancelled"]
+
+
+async def test_a_turn_without_a_session_that_is_deferred_goes_on_in_the_one_opened_for_it() -> None:
+    gate = Gate()
+    async with open_house(Script({"hold": gate.play})) as house:
+        error = error_of(await house.call("hold", {"timeout_seconds": 0.05, "on_timeout": "defer"}))
+        assert error["data"]["deferred"] is True
+        gate.opened.set()
+        turn = {"session_id": error["data"]["session_id"], "turn_id": error["data"]["turn_id"], "wait_seconds": 5}
+        assert (await house.call("get_turn", turn))["content"][0]["text"] == "through"
+
+
+async def test_a_caller_with_a_key_that_lost_its_connection_finds_its_turn_again() -> None:
+    gate = Gate()
+    async with open_house(Script({"hold": gate.play}, REQUIRED)) as house:
+        arguments = {"session_id": await house.open_session(), "idempotency_key": "once"}
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_hold, house, arguments)
+            await gate.entered.wait()
+            nursery.cancel_scope.cancel()
+        gate.opened.set()
+        assert (await house.call("hold", arguments))["content"][0]["text"] == "through"
+        assert gate.ended == ["finished"]

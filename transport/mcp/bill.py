@@ -78,7 +78,8 @@ class Act:
     @classmethod
     def of(cls, tool: Tool, options: Mapping[str, Any]) -> Act:
         schema = _with_options(tool, options)
-        Draft202012Validator.check_schema(schema)
+        for each in (schema, tool.output_schema or {}):
+            Draft202012Validator.check_schema(each)
         return cls(
             tool,
             schema,
@@ -104,6 +105,12 @@ class Act:
         for fault in self._structured.iter_errors(structured):
             return f"{_path(fault)}: {fault.validator}"
         return None
+
+    @property
+    def takes_traces(self) -> bool:
+        """Whether the traces may come with the structured result without breaking its schema."""
+        schema = self.tool.output_schema or {}
+        return "traces" in schema.get("properties", {}) or schema.get("additionalProperties", True) is not False
 
     def split(self, arguments: Mapping[str, Any]) -> tuple[StageOptions, dict[str, Any]]:
         """The stage's share of the arguments, and the workflow's."""

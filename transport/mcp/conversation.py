@@ -132,7 +132,9 @@ class Conversation:
         def request(reply: Reply) -> Asking:
             return TurnRequested(turn_id, order, caller, reply, timeout, answers)
 
-        scene = _Scene(self._supervisor, call, actor, turn_id, walk_on=walk_on)
+        # A caller with a key means to come back for its turn if the connection is lost; so the turn goes on.
+        owner = options.idempotency_key is None
+        scene = _Scene(self._supervisor, call, actor, turn_id, walk_on=walk_on, owner=owner)
         return await scene.follow(request, patience=wait if deferring else None)
 
     async def resume(self, call: Call) -> Finished | Failed | t.InputRequiredResult:
@@ -178,17 +180,18 @@ class _Scene:
     async def follow(
         self, make: Callable[[Reply], Asking], patience: float | None = None
     ) -> Finished | Failed | t.InputRequiredResult:
-        parked = False
+        goes_on = False
         try:
             heard = await self._ask(make, patience)
             while isinstance(heard, InputRequired):
                 if not self._call.legacy:
-                    parked = True
+                    goes_on = True
                     return self._returned(heard)
                 heard = await self._pushed(heard)
+            goes_on = is_deferred(heard)
             return heard
         finally:
-            if self._walk_on and not parked:
+            if self._walk_on and not goes_on:
                 self._supervisor.close(self._actor)
 
     async def _ask(self, make: Callable[[Reply], Asking], patience: float | None = None) -> Heard:
@@ -199,7 +202,11 @@ class _Scene:
             patience=float("inf") if patience is None else patience,
             cancels=self._owner,
         )
-        return heard if heard is not None else Failed(TurnTimedOut(self._turn_id, patience or 0.0, deferred=True))
+        if heard is not None:
+            return heard
+        # A caller without a session is told the one that was opened for it: that is where the result will be.
+        session_id = self._actor.handle if self._walk_on else None
+        return Failed(TurnTimedOut(self._turn_id, patience or 0.0, deferred=True, session_id=session_id))
 
     def _returned(self, required: InputRequired) -> t.InputRequiredResult:
         """The newer era: the questions are the answer, and the call comes back with theirs."""
@@ -231,3 +238,8 @@ class _Scene:
             if isinstance(question, Elicit):
                 return Elicited("cancel")
             raise MCPError(t.INTERNAL_ERROR, "The client did not answer") from None
+
+
+def is_deferred(heard: Heard | t.InputRequiredResult) -> bool:
+    """Whether the turn goes on although its caller has been answered."""
+    return isinstance(heard, Failed) and isinstance(heard.error, TurnTimedOut) and bool(heard.error.data["deferred"])

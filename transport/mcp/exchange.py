@@ -82,11 +82,11 @@ class Exchange:
     async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Report progress if the client gave a token for it. The protocol wants every value above the last."""
         token = progress_token_from_params(self.params)
-        if token is None:
+        if token is None or not math.isfinite(progress):
             return
         self._progress = progress if progress > self._progress else math.nextafter(self._progress, math.inf)
         params: dict[str, Any] = {"progressToken": token, "progress": self._progress}
-        if total is not None:
+        if total is not None and math.isfinite(total):
             params["total"] = total
         if message is not None:
             params["message"] = message

@@ -94,7 +94,8 @@ class Handlers:
             heard = Failed(InternalFault())
         match heard:
             case Finished(ToolResult() as result):
-                return wire.tool_result(result, streamed=call.exchange.streamed)
+                with_traces = self._bill[params.name].takes_traces and not call.exchange.streamed
+                return wire.tool_result(result, with_traces=with_traces)
             case Failed(ProtocolFault() as fault):
                 raise wire.protocol_error(fault, legacy=call.legacy)
             case Failed(error):

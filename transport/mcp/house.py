@@ -9,9 +9,9 @@ import mcp.types as t
 
 from greenroom.actors.messages import CancelRequested, Failed, Finished, TurnAwaited
 from greenroom.actors.supervisor import Supervisor
-from greenroom.config.errors import TurnCancelled, TurnTimedOut
+from greenroom.config.errors import TurnCancelled
 from greenroom.transport.mcp.bill import StageOptions
-from greenroom.transport.mcp.conversation import DEFAULT_USER, Call, Conversation
+from greenroom.transport.mcp.conversation import DEFAULT_USER, Call, Conversation, is_deferred
 from greenroom.workflow.port import Caller
 from greenroom.workflow.values import Text, Tool, ToolHints, ToolResult
 
@@ -126,9 +126,7 @@ class House:
             # Even without waiting the actor needs a moment to say how things stand.
             patience=max(float(arguments.get("wait_seconds", 0)), 0.05),
         )
-        if isinstance(heard, Failed) and isinstance(heard.error, TurnTimedOut) and heard.error.data["deferred"]:
-            return Finished(_status(turn_id, "running"))
-        return heard
+        return Finished(_status(turn_id, "running")) if is_deferred(heard) else heard
 
     async def _cancel_turn(self, arguments: Mapping[str, Any], call: Call) -> Finished | Failed | t.InputRequiredResult:
         turn_id = arguments["turn_id"]

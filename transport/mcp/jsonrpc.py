@@ -7,6 +7,7 @@ Outbound, messages are plain dictionaries in wire form.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,9 +47,16 @@ Message = Request | Notification | Response
 def decode(body: bytes) -> Any:
     """The JSON value of a body. Raises `ValueError` for anything that is not JSON, NaN and bombs included."""
     try:
-        return json.loads(body, parse_constant=_refuse_constant)
+        return json.loads(body, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text} is too large")
+    return number
 
 
 def _refuse_constant(name: str) -> Any:
@@ -66,8 +74,9 @@ def parse(value: Any) -> Message | str:
         return "The id must be a string or an integer"
     if "method" in value:
         return _parse_call(value)
-    if "id" in value and isinstance(value.get("result"), dict) != isinstance(value.get("error"), dict):
-        return Response(value["id"], value.get("result"), value.get("error"))
+    result, error = value.get("result"), value.get("error")
+    if "id" in value and (result is None) != (error is None) and isinstance(result or error or {}, dict):
+        return Response(value["id"], result, error)
     return "The body is neither a request, a notification nor a response"
 
 

@@ -8,6 +8,7 @@ alias it then is. Here a disconnect does not cancel a request; `notifications/ca
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -20,7 +21,7 @@ from mcp.server.models import InitializationOptions
 from mcp.server.runner import ServerRunner
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError
-from mcp.types import CONNECTION_CLOSED, INVALID_PARAMS, InitializeRequestParams
+from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, InitializeRequestParams
 
 from greenroom.transport import sse
 from greenroom.transport.mcp import jsonrpc
@@ -39,6 +40,8 @@ MAX_KNOWN_CLIENTS = 256
 STANDING = "standing"
 """The name of the stream that GET opens, for what belongs to no request."""
 
+
+_EVENT_NUMBER = re.compile(r"[0-9]{1,9}")
 
 _NOTHING_TO_CLOSE = AsyncExitStack()
 """Shared by all connections: nothing here is ever pushed on it, and one of their own is half of their size."""
@@ -129,8 +132,8 @@ class LegacyConnection:
                 if (pending := self._asked.get(message.id)) is not None:
                     pending.settle(message)
             case jsonrpc.Notification(method="notifications/cancelled", params=params):
-                scope = self._working.get((params or {}).get("requestId", ""))
-                if scope is not None:
+                request_id = (params or {}).get("requestId")
+                if isinstance(request_id, str | int) and (scope := self._working.get(request_id)) is not None:
                     scope.cancel()
             case jsonrpc.Notification(method=method, params=params):
                 await self._runner().on_notify(Exchange(None, params, connection=self), method, params)
@@ -147,7 +150,7 @@ class LegacyConnection:
             del self._asked[question_id]
 
     def subscribe(self, uri: str) -> None:
-        if len(self.subscriptions) >= MAX_SUBSCRIPTIONS:
+        if len(self.subscriptions | {uri}) > MAX_SUBSCRIPTIONS:
             raise MCPError(INVALID_PARAMS, f"No more than {MAX_SUBSCRIPTIONS} subscriptions on one connection")
         self.subscriptions |= {uri}
 
@@ -187,7 +190,7 @@ class LegacyConnection:
         """The stream that an event id belongs to, and the cursor behind that event."""
         name, _, number = event_id.rpartition(".")
         log = self._streams.get(name)
-        if log is None or not number.isdecimal() or not 0 <= int(number) <= log.end:
+        if log is None or _EVENT_NUMBER.fullmatch(number) is None or int(number) > log.end:
             return None
         return log, int(number)
 
@@ -246,5 +249,7 @@ class _Pending:
             case jsonrpc.Response(result=dict() as result):
                 return result
             case jsonrpc.Response(error=dict() as error):
-                raise MCPError(int(error.get("code", 0)), str(error.get("message", "")), error.get("data"))
+                code = error.get("code")
+                known = code if isinstance(code, int) and not isinstance(code, bool) else INTERNAL_ERROR
+                raise MCPError(known, str(error.get("message", "")), error.get("data"))
         raise MCPError(CONNECTION_CLOSED, "Connection closed")

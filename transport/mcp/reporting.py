@@ -13,6 +13,7 @@ from typing import Any
 from mcp.server import ServerRequestContext
 from mcp.types import LOG_LEVEL_META_KEY
 
+from greenroom.transport import sse
 from greenroom.transport.mcp import wire
 from greenroom.transport.mcp.exchange import Exchange
 from greenroom.workflow.events import (
@@ -58,7 +59,7 @@ class Reporter:
     async def _log(self, level: Level, data: Any, logger: str | None, wanted: Level | None) -> None:
         if wanted is None or _SEVERITY[level] < _SEVERITY[wanted]:
             return
-        params: dict[str, Any] = {"level": level.value, "data": data}
+        params: dict[str, Any] = {"level": level.value, "data": _as_json(data)}
         if logger is not None:
             params["logger"] = logger
         await self._exchange.notify("notifications/message", params)
@@ -76,7 +77,17 @@ def readable(trace: Trace) -> str:
     if trace.direction is Direction.TO_WORKFLOW:
         return _line(trace.raw_command or trace.command_name or "a command")
     mark = "failed" if trace.success is False else "done"
-    return _line(f"{trace.command_name or 'command'} {mark}: {trace.response_text or ''}".rstrip(": "))
+    told = f": {trace.response_text}" if trace.response_text else ""
+    return _line(f"{trace.command_name or 'command'} {mark}{told}")
+
+
+def _as_json(data: Any) -> Any:
+    """What a workflow reports is advice: if it is not JSON, its text will do."""
+    try:
+        sse.compact(data)
+    except (TypeError, ValueError):
+        return str(data)
+    return data
 
 
 def _line(text: str) -> str:

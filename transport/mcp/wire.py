@@ -119,22 +119,22 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def structured(value: ToolResult, *, streamed: bool) -> dict[str, Any] | None:
-    """The structured result, with the traces that the client has not seen."""
+def structured(value: ToolResult, *, with_traces: bool) -> dict[str, Any] | None:
+    """The structured result; with the traces, if the client has not seen them and the workflow says nothing else."""
     if value.structured is None:
         return None
-    unseen = {} if streamed or not value.traces else {"traces": [trace_data(each) for each in value.traces]}
-    return {**value.structured, **unseen}
+    traces = {"traces": [trace_data(each) for each in value.traces]} if with_traces and value.traces else {}
+    return {**traces, **value.structured}
 
 
 def trace_data(trace: Trace) -> dict[str, Any]:
     return {**attrs.asdict(trace), "direction": trace.direction.value}
 
 
-def tool_result(value: ToolResult, *, streamed: bool = False) -> t.CallToolResult:
+def tool_result(value: ToolResult, *, with_traces: bool = True) -> t.CallToolResult:
     return t.CallToolResult(
         content=[content(each) for each in value.content],
-        structured_content=structured(value, streamed=streamed),
+        structured_content=structured(value, with_traces=with_traces),
         is_error=value.is_error,
     )
 

@@ -19,7 +19,7 @@ from greenroom.workflow.llm.port import JsonSchema, LanguageModel, Message, Purp
 from greenroom.workflow.questions import Ability, Elicit, Elicited
 from greenroom.workflow.routing.extract import extract
 from greenroom.workflow.routing.parameters import Kind, Parameter
-from greenroom.workflow.routing.values import Candidates, Command, OutOfScope, Routed
+from greenroom.workflow.routing.values import Candidates, Command, How, OutOfScope, Routed
 from greenroom.workflow.talk.outputs import Said, of_command
 from greenroom.workflow.talk.performing import Performer
 from greenroom.workflow.talk.routers import Routers
@@ -40,8 +40,8 @@ class Assistant:
         self._refuse_names_of_elsewhere(sentence, performer, commands)
         known = [Command(name, description_of(each), each.plain_utterances) for name, each in commands.items()]
         match await self._routers.route(sentence, known, performer.turn):
-            case Routed(command=command, rest=rest):
-                return await self._run(commands[command.name], rest, sentence, performer)
+            case Routed(command=command) as routed:
+                return await self._run(commands[command.name], routed, sentence, performer)
             case Candidates(candidates):
                 return _offer(candidates, commands)
             case OutOfScope():
@@ -61,9 +61,13 @@ class Assistant:
 
     # --- parameters ----------------------------------------------------------------------------------------
 
-    async def _run(self, command: CommandDef, rest: str, sentence: str, performer: Performer) -> Said:
-        described = [_described(each) for each in command.parameters]
-        found = extract(rest, described, command.qualified_name)
+    async def _run(self, command: CommandDef, routed: Routed, sentence: str, performer: Performer) -> Said:
+        found = extract(
+            routed.rest,
+            [_described(each) for each in command.parameters],
+            command.qualified_name,
+            vocabulary=_vocabulary(command) if routed.how is How.MEANING else None,
+        )
         values: dict[str, Any] = {name: _plain(value) for name, value in found.values.items()}
         missing = list(found.missing)
         if missing:
@@ -146,6 +150,12 @@ def _described(parameter: ParameterDef) -> Parameter:
         choices=tuple(str(choice) for choice in parameter.enum),
         description=parameter.description,
     )
+
+
+def _vocabulary(command: CommandDef) -> str:
+    """The words that belong to the command itself, and are therefore no values of its parameters."""
+    parameters = [word for each in command.parameters for word in (each.name, each.description)]
+    return " ".join([command.name, description_of(command), *command.plain_utterances, *parameters])
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Parsers, framings, tables and translations: values in, values out."""
