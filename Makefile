@@ -25,10 +25,10 @@ FIND_PYTHON = python=; for candidate in $(CANDIDATES); do \
 			"Install it, or say where it is: make install PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test check conformance clients pins
+.PHONY: help install serve test check conformance clients llm-test pins
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(STAMP) ## create .venv with everything that is pinned, and this project in it
 
@@ -38,8 +38,8 @@ $(STAMP): pyproject.toml requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
-serve: install ## serve the workflow on http://127.0.0.1:8000/mcp until Ctrl-C
-	@$(BIN)/greenroom serve $(ARGS)
+serve: install ## serve a workflow on http://127.0.0.1:8000/mcp until Ctrl-C; ARGS="--workflow FOLDER" chooses it
+	@WORKFLOW_PATH="$${WORKFLOW_PATH:-examples/bookshop}" $(BIN)/greenroom serve $(ARGS)
 
 test: install ## run the tests; ARGS="-k session" picks some
 	@$(BIN)/pytest $(ARGS)
@@ -54,6 +54,9 @@ conformance: install ## run the MCP conformance suite against a server of our ow
 
 clients: install ## run real MCP clients against a server of our own
 	$(BIN)/python -m tests.clients.run $(ARGS)
+
+llm-test: install ## let a small real language model carry out tasks through the agent; fetches 1.1 GB
+	$(BIN)/python -m tests.llm_real.run $(ARGS)
 
 pins: ## choose the newest versions again and write both requirements files
 	@$(FIND_PYTHON); $$python -m venv --clear $(PINS)

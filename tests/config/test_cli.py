@@ -94,4 +94,4 @@ def test_check_refuses_a_folder_that_is_no_workflow_without_a_traceback(tmp_path
     result = run("check", "--workflow", str(tmp_path))
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
-    assert result.stderr.startswith("Greenroom cannot start")
+    assert result.stderr.startswith(f"The workflow in {tmp_path} has a problem:")

@@ -41,6 +41,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
         "user_conversations_foldername": Path(".greenroom/user_conversations"),
         "llm_models": {},
         "api_keys": {},
+        "llm_proxy_base": None,
         "show_agent_traces": True,
         "host": "127.0.0.1",
         "port": 8000,
@@ -58,6 +59,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
         "log_level": "info",
         "log_format": "auto",
         "origins": {},
+        "variables": {},
     }
 
 

@@ -15,7 +15,7 @@ from functools import partial
 from greenroom.workflow.routing.introductions import Phrase, bare_introduction, introductions
 from greenroom.workflow.routing.parameters import Extracted, Parameter
 from greenroom.workflow.routing.readers import Found, items, matches, matching_at, member_at, number_at, value_at
-from greenroom.workflow.routing.reading import Reading, Value, words_of
+from greenroom.workflow.routing.reading import Reading, Token, Value, words_of
 from greenroom.workflow.routing.small_words import (
     AFFIRMATIONS,
     CONNECTORS,
@@ -204,7 +204,16 @@ def _is_one_phrase(reading: Reading, parameter: Parameter, at: int, count: int) 
     if PROSE.intersection(words_of(parameter.name)):
         return True
     ends = ENDS - {"and"} if parameter.type == "list" else ENDS
-    return ends.isdisjoint(reading.words(at, count))
+    tokens = reading.tokens[at : at + count]
+    return not any(
+        token.word in ends and not token.quoted and not _is_inside_a_title(tokens, place)
+        for place, token in enumerate(tokens)
+    )
+
+
+def _is_inside_a_title(tokens: Sequence[Token], place: int) -> bool:
+    """The small words of a title: `War and Peace`, `Bread Before Dawn`."""
+    return 0 < place < len(tokens) - 1 and all(tokens[near].text[0].isupper() for near in (place - 1, place + 1))
 
 
 def _assign(reading: Reading, parameters: Sequence[Parameter], read: Callable[[int], Found | None]) -> None:
