@@ -29,7 +29,7 @@ async def test_the_first_session_in_the_readme_goes_as_it_says(tmp_path: Path) -
             [sys.executable, str(script)], capture_stdout=True, capture_stderr=True, check=False
         )
     assert ran.returncode == 0, ran.stderr.decode()
-    listed, found, opened, put, vague, wrong, task = ran.stdout.decode().split("--- ")[1:]
+    listed, found, vague, opened, put, wrong, task = ran.stdout.decode().split("--- ")[1:]
     assert "find_books" in listed
     assert "EUR" in found
     assert "Bread Before Dawn" in opened.partition("\n")[2]
