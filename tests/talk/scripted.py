@@ -39,6 +39,25 @@ class ScriptedModel:
         return Completion(json.dumps(answer), parsed=answer)
 
 
+class Together(ScriptedModel):
+    """Answers nobody before everybody has asked."""
+
+    def __init__(self, expected: int) -> None:
+        super().__init__()
+        self.most = 0
+        self._expected = expected
+        self._all_here = trio.Event()
+
+    async def complete(self, request: Request, *, on_delta: Callable[[Delta], None] | None = None) -> Completion:
+        self.most += 1
+        if self.most == self._expected:
+            self._all_here.set()
+        with trio.fail_after(10):
+            await self._all_here.wait()
+        done = answer("We are all here.")
+        return Completion(json.dumps(done), parsed=done)
+
+
 def run(command: str, **parameters: str) -> dict[str, Any]:
     listed = [{"name": name, "value": value} for name, value in parameters.items()]
     return {"action": "run_command", "command": command, "parameters": listed, "message": ""}

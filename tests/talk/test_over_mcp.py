@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from greenroom.workflow.llm.errors import LlmUnavailable
 from greenroom.workflow.llm.port import Purpose
 from greenroom.workflow.talk.served import ServedWorkflow
 from tests.talk import library
-from tests.talk.scripted import ScriptedModel, answer, ask, run
+from tests.talk.scripted import ScriptedModel, Together, answer, ask, run
 from tests.transport.playhouse import House, error_of, events, open_house
 from tests.transport.playhouse import answer as response_of
 
@@ -408,3 +409,23 @@ async def test_without_a_model_a_clause_that_fails_stops_the_rest(tmp_path: Path
         said = (await visit("invoke_agent", user_query="lend_book; list_lent"))["structuredContent"]
         assert said["success"] is False
         assert "The 1 part(s) after this were not tried." in said["response_text"]
+
+
+async def test_what_a_failed_turn_left_behind_does_not_turn_up_in_the_next(tmp_path: Path) -> None:
+    llm = ScriptedModel(run("burn"), LlmUnavailable(Purpose.AGENT, "down"), answer("Fine."))
+    async with visiting(tmp_path, llm) as visit:
+        await visit.execute("list_lent")
+        assert error_of(await visit("invoke_agent", user_query="break something"))["code"] == 503
+        said = (await visit("invoke_agent", user_query="is all well?"))["structuredContent"]
+        assert said["response_text"] == "Fine."
+        assert "traces" not in said
+        assert "break something" not in str([message.content for message in llm.asked[-1].messages])
+
+
+async def test_forty_sessions_have_their_turns_side_by_side(tmp_path: Path) -> None:
+    together = Together(40)
+    async with visiting(tmp_path, together) as visit, trio.open_nursery() as nursery:
+        for _ in range(40):
+            other = Visit(visit.house, await visit.house.open_session())
+            nursery.start_soon(partial(other, "invoke_agent", user_query="wait for the others"))
+    assert together.most == 40
