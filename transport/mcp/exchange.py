@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Write = Callable[[dict[str, Any]], Awaitable[None]]
 
+SLIGHTLY = 0.001
+"""By how much progress grows that does not: the protocol wants every value above the last."""
+
 _ONE_WAY = TransportContext(kind="streamable-http", can_send_request=False)
 _TWO_WAY = TransportContext(kind="streamable-http", can_send_request=True)
 
@@ -49,6 +52,8 @@ class Exchange:
     """Whether anything was said before the answer."""
     message_metadata: ServerMessageMetadata = attrs.field(init=False)
     _progress: float = attrs.field(default=-math.inf, init=False)
+    _steps: int = attrs.field(default=0, init=False)
+    """How much of the progress so far is not of the turn's own counting."""
 
     def __attrs_post_init__(self) -> None:
         self.message_metadata = ServerMessageMetadata(request_context=self)
@@ -84,10 +89,13 @@ class Exchange:
         token = progress_token_from_params(self.params)
         if token is None or not math.isfinite(progress):
             return
-        self._progress = progress if progress > self._progress else math.nextafter(self._progress, math.inf)
+        # A turn's own count goes on from the steps that were counted for it.
+        progress += self._steps
+        above = max(self._progress + SLIGHTLY, math.nextafter(self._progress, math.inf))
+        self._progress = progress if progress > self._progress else above
         params: dict[str, Any] = {"progressToken": token, "progress": self._progress}
         if total is not None and math.isfinite(total):
-            params["total"] = total
+            params["total"] = total + self._steps
         if message is not None:
             params["message"] = message
         await self.notify("notifications/progress", params)
@@ -96,4 +104,6 @@ class Exchange:
 
     async def step(self, message: str) -> None:
         """Progress of a turn that does not count its steps: one more."""
-        await self.progress(max(self._progress, 0.0) + 1, message=message)
+        before = max(self._progress, 0.0)
+        await self.progress(math.floor(before) + 1 - self._steps, message=message)
+        self._steps = math.ceil(max(self._progress, 0.0))

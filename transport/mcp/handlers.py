@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from greenroom.actors.messages import Failed, Finished
 from greenroom.actors.supervisor import Supervisor
-from greenroom.config.errors import GreenroomError, InternalFault, Overloaded, ProtocolFault, UnknownName
+from greenroom.config.errors import GreenroomError, InternalFault, ProtocolFault, UnknownName
 from greenroom.transport.mcp import wire
 from greenroom.transport.mcp.bill import Act, make_bill
 from greenroom.transport.mcp.conversation import Call, Context, Conversation
@@ -250,5 +250,4 @@ def _exchange(ctx: Context) -> Exchange:
 
 
 def _note_overload(exchange: Exchange, error: GreenroomError) -> None:
-    if isinstance(error, Overloaded):
-        exchange.retry_after = error.retry_after
+    exchange.retry_after = error.data.get("retry_after")

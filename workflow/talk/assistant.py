@@ -19,6 +19,7 @@ from greenroom.workflow.llm.port import JsonSchema, LanguageModel, Message, Purp
 from greenroom.workflow.questions import Ability, Elicit, Elicited
 from greenroom.workflow.routing.extract import extract
 from greenroom.workflow.routing.parameters import Kind, Parameter
+from greenroom.workflow.routing.reading import words_of
 from greenroom.workflow.routing.values import Candidates, Command, How, OutOfScope, Routed
 from greenroom.workflow.talk.outputs import Said, of_command
 from greenroom.workflow.talk.performing import Performer
@@ -153,9 +154,16 @@ def _described(parameter: ParameterDef) -> Parameter:
 
 
 def _vocabulary(command: CommandDef) -> str:
-    """The words that belong to the command itself, and are therefore no values of its parameters."""
+    """The words that belong to the command itself, and are therefore no values of its parameters.
+
+    An utterance may hold a value too; those that the parameters give as examples do not belong to the command.
+    """
     parameters = [word for each in command.parameters for word in (each.name, each.description)]
-    return " ".join([command.name, description_of(command), *command.plain_utterances, *parameters])
+    values = {
+        word for each in command.parameters for value in (*each.examples, *each.enum) for word in words_of(str(value))
+    }
+    words = words_of(" ".join([command.name, description_of(command), *command.plain_utterances, *parameters]))
+    return " ".join(word for word in words if word not in values)
 
 
 def _plain(value: Any) -> Any:

@@ -5,8 +5,10 @@ What a command needs of the session is the engine's affair; what a client sees o
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import trio
@@ -65,8 +67,14 @@ class Performer:
         """One trip into a thread for everything that blocks; an async command is awaited here."""
         loop = trio.lowlevel.current_trio_token()
 
+        loop_thread = threading.get_ident()
+
         def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
-            loop.run_sync_soon(self.turn.report, Progress(progress, total, message))
+            report = partial(self.turn.report, Progress(progress, total, message))
+            if threading.get_ident() == loop_thread:
+                report()
+            else:
+                loop.run_sync_soon(report)
 
         def in_thread() -> PreparedCall | CommandResult:
             call = prepare()
