@@ -23,14 +23,11 @@ def _folder(settings: Settings) -> Workflow:
     from greenroom.workflow.compat import environment
     from greenroom.workflow.engine import load_workflow
     from greenroom.workflow.llm.process import LlmProcess
-    from greenroom.workflow.llm.routes import Routes
     from greenroom.workflow.talk.served import ServedWorkflow, Startup
 
     environment.init(settings.variables)
     definition = load_workflow(settings.workflow)
-    llm = (
-        LlmProcess(Routes.from_settings(settings, proxy_base=settings.llm_proxy_base)) if settings.llm_models else None
-    )
+    llm = LlmProcess.from_settings(settings, proxy_base=settings.llm_proxy_base) if settings.llm_models else None
     return ServedWorkflow(
         definition,
         startup=Startup.of(settings.startup_command, settings.startup_action, definition),
