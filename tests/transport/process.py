@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import attrs
@@ -71,9 +71,12 @@ async def server_process(
             env={**clean, "GREENROOM_PORT": str(port), "GREENROOM_LOG_FORMAT": "json", **environment},
             stdout=out,
             stderr=subprocess.STDOUT,
+            # A group of its own: Hypercorn's command serves from a child, which must not outlive the test.
+            start_new_session=True,
         )
     try:
         yield ServerProcess(process, port, log)
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
