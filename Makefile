@@ -25,7 +25,7 @@ FIND_PYTHON = python=; for candidate in $(CANDIDATES); do \
 			"Install it, or say where it is: make install PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test check conformance clients llm-test pins
+.PHONY: help install serve test check conformance clients chaos llm-test pins
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ conformance: install ## run the MCP conformance suite against a server of our ow
 
 clients: install ## run real MCP clients against a server of our own
 	$(BIN)/python -m tests.clients.run $(ARGS)
+
+chaos: install ## kill the server 200 times under load and compare what is kept with what clients have seen
+	$(BIN)/python -m tests.chaos.run $(ARGS)
 
 llm-test: install ## let a small real language model carry out tasks through the agent; fetches 1.1 GB
 	$(BIN)/python -m tests.llm_real.run $(ARGS)

@@ -96,6 +96,10 @@ class SessionActor:
         return self._state.phase in (Phase.IDLE, Phase.CLOSED) and not self._open_replies
 
     @property
+    def workflow_session(self) -> WorkflowSession:
+        return self._workflow
+
+    @property
     def closed(self) -> bool:
         return self._state is CLOSED
 

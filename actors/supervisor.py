@@ -10,11 +10,13 @@ from __future__ import annotations
 import contextvars
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 import trio
 
+from greenroom.actors.residency import LastingJournal, Residency
 from greenroom.actors.roster import Roster
 from greenroom.actors.session import SessionActor, Surroundings
 from greenroom.config.errors import Draining, Overloaded, SessionNotFound
@@ -40,11 +42,18 @@ class Limits:
 
 
 class Supervisor:
-    def __init__(self, workflow: Workflow, limits: Limits | None = None, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        limits: Limits | None = None,
+        journal: Journal | None = None,
+        residency: Residency | None = None,
+    ) -> None:
         self.workflow = workflow
+        self.residency = residency
         self.limits = limits or Limits()
         self.draining = False
-        self._journal = journal or MemoryJournal()
+        self._journal = journal or (LastingJournal(residency) if residency is not None else MemoryJournal())
         self._sessions: Roster[SessionActor] = Roster(
             ttl=self.limits.session_ttl, maximum=self.limits.max_sessions, is_idle=lambda actor: actor.idle
         )
@@ -102,18 +111,23 @@ class Supervisor:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def open(self, caller: Caller, *, walk_on: bool = False) -> SessionActor:
+    def open(self, caller: Caller, *, walk_on: bool = False, conversation_id: str | None = None) -> SessionActor:
         """A new session. A walk-on plays one turn for a caller who has none, and is nobody's latest."""
         if self.draining:
             raise Draining
+        handle = secrets.token_urlsafe(24)
+        if walk_on or self.residency is None:
+            session = self.workflow.open_session(caller)
+        else:
+            session = self.residency.open(handle, caller, conversation_id)
+        return self._add(SessionActor(handle, caller.user_id, session, self._around), walk_on=walk_on)
+
+    def _add(self, actor: SessionActor, *, walk_on: bool) -> SessionActor:
         if self._sessions.full:
             self._make_room()
-        actor = SessionActor(
-            secrets.token_urlsafe(24), caller.user_id, self.workflow.open_session(caller), self._around
-        )
         self._sessions.add(actor.handle, actor, trio.current_time())
         if not walk_on:
-            self._by_user.setdefault(caller.user_id, {})[actor.handle] = None
+            self._by_user.setdefault(actor.user_id, {})[actor.handle] = None
         return actor
 
     def find(self, handle: str, user_id: str | None = None) -> SessionActor:
@@ -121,10 +135,17 @@ class Supervisor:
 
         A foreign handle and an unknown one look the same.
         """
-        actor = self._sessions.find(handle)
+        actor = self._sessions.find(handle) or self._bring_back(handle)
         if actor is None or user_id not in (None, actor.user_id):
             raise SessionNotFound
         return self._needed(actor)
+
+    def _bring_back(self, handle: str) -> SessionActor | None:
+        found = self.residency.recall(handle) if self.residency is not None and not self.draining else None
+        if found is None:
+            return None
+        user_id, session = found
+        return self._add(SessionActor(handle, user_id, session, self._around), walk_on=False)
 
     def latest(self, user_id: str) -> SessionActor:
         """The session that this user needed most recently."""
@@ -133,6 +154,10 @@ class Supervisor:
         if actor is None:
             raise SessionNotFound
         return self._needed(actor)
+
+    def about(self, actor: SessionActor) -> Mapping[str, Any]:
+        """What a client is told of its session, beside the handle."""
+        return self.residency.about(actor.workflow_session) if self.residency is not None else {}
 
     def close(self, actor: SessionActor) -> None:
         if self._sessions.remove(actor.handle) is not None:

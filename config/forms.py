@@ -164,6 +164,8 @@ def _origins(text: str) -> tuple[str, ...]:
 TEXT = Form("a text", lambda text: text)
 SWITCH = Form("true or false", _switch)
 SECONDS = Form("a number of seconds greater than 0", _seconds)
+MILLISECONDS = Form("a whole number of milliseconds, or 0", _whole_number(0, None))
+DAYS = Form("a number of days greater than 0", _seconds)
 COUNT = Form("a whole number of at least 1", _whole_number(1, None))
 PORT = Form("a whole number from 0 to 65535 (0 takes any free port)", _whole_number(0, 65535))
 HOST = Form("an IP address or a host name, without scheme or port", _host)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,18 @@ def _is_model(name: str) -> bool:
 
 def _is_key(name: str) -> bool:
     return name.startswith(_KEY_PREFIX) or name == _PROXY_KEY
+
+
+def _admin_token(text: str) -> Secret:
+    if not re.fullmatch(r"[!-~]{16,}", text):
+        # Not a ValueError: the sentence that is made of one quotes the value.
+        raise ConfigurationError(f"GREENROOM_ADMIN_TOKEN is set, but it must be {_ADMIN_TOKEN.accepted}.")
+    return Secret(text)
+
+
+_ADMIN_TOKEN = forms.Form(
+    "at least 16 characters that are letters, digits or ASCII signs, without spaces", _admin_token
+)
 
 
 @attrs.frozen(kw_only=True)
@@ -122,6 +135,17 @@ class Settings:
         "GREENROOM_MAX_TURN_TIMEOUT_SECONDS", "600", forms.SECONDS, "The most that a call may ask for.")
     input_timeout: float = _setting(
         "GREENROOM_INPUT_TIMEOUT_SECONDS", "600", forms.SECONDS, "How long a turn waits for a user's answer.")
+    sync_ms: int = _setting(
+        "GREENROOM_SYNC_MS", "200", forms.MILLISECONDS,
+        "How long a turn may wait before it is safe from a loss of power; 0 is before every answer.")
+    handle_days: float = _setting(
+        "GREENROOM_HANDLE_DAYS", "30", forms.DAYS, "How long an unused session can still be found again.")
+    retention_days: float | None = _setting(
+        "GREENROOM_RETENTION_DAYS", None, forms.DAYS,
+        "How long a conversation is kept after its last turn; without it, for ever.")
+    admin_token: Secret | None = _setting(
+        "GREENROOM_ADMIN_TOKEN", None, _ADMIN_TOKEN,
+        "Opens `/admin/` to whoever sends it; without it, nobody. Never shown.")
     body_limit: int = _setting(
         "GREENROOM_BODY_LIMIT_BYTES", "4194304", forms.COUNT, "The largest request body that is read.")
     drain_seconds: float = _setting(

@@ -18,7 +18,7 @@ from greenroom import __version__
 from greenroom.actors.supervisor import Limits, Supervisor
 from greenroom.config.settings import Settings, load_settings
 from greenroom.persistence.journal import Journal
-from greenroom.transport import connections, sse
+from greenroom.transport import admin, connections, sse
 from greenroom.transport.guard import Guard
 from greenroom.transport.health import Condition, Stage, health_routes
 from greenroom.transport.http import Receive, Scope, Send, respond
@@ -26,6 +26,7 @@ from greenroom.transport.logs import configure_logging
 from greenroom.transport.mcp.endpoint import PATHS, Endpoint
 from greenroom.transport.requestlog import RequestRecord
 from greenroom.workflow.catalog import find_workflow
+from greenroom.workflow.conversations.kept import KeptWorkflow
 from greenroom.workflow.port import Workflow
 
 log = logging.getLogger(__name__)
@@ -94,13 +95,15 @@ def create_app(settings: Settings, workflow: Workflow, journal: Journal | None =
         max_turn_timeout=settings.max_turn_timeout,
         input_timeout=settings.input_timeout,
     )
-    supervisor = Supervisor(workflow, limits, journal)
+    residency = workflow if isinstance(workflow, KeptWorkflow) else None
+    supervisor = Supervisor(workflow, limits, journal, residency)
     guard = Guard.of(settings.public_url, settings.allowed_origins)
     endpoint = Endpoint(supervisor, guard, body_limit=settings.body_limit, version=__version__)
     condition = Condition(__version__)
     application = GreenroomApp(supervisor, endpoint, condition)
     application.config["MAX_CONTENT_LENGTH"] = settings.body_limit
     application.register_blueprint(health_routes(condition))
+    admin.install(application, settings, guard, supervisor)
     application.register_error_handler(HTTPException, _as_json)
     application.before_serving(application.open_house)
     application.after_serving(application.close_house)

@@ -20,7 +20,9 @@ def find_workflow(settings: Settings) -> Workflow:
 
 def _folder(settings: Settings) -> Workflow:
     # Imported here, so that a built-in workflow does not pay for what it does not use.
+    from greenroom.persistence.speedict_store import SpeedictStore
     from greenroom.workflow.compat import environment
+    from greenroom.workflow.conversations.kept import KeptWorkflow
     from greenroom.workflow.engine import load_workflow
     from greenroom.workflow.llm.process import LlmProcess
     from greenroom.workflow.talk.served import ServedWorkflow, Startup
@@ -28,11 +30,20 @@ def _folder(settings: Settings) -> Workflow:
     environment.init(settings.variables)
     definition = load_workflow(settings.workflow)
     llm = LlmProcess.from_settings(settings, proxy_base=settings.llm_proxy_base) if settings.llm_models else None
-    return ServedWorkflow(
+    served = ServedWorkflow(
         definition,
         startup=Startup.of(settings.startup_command, settings.startup_action, definition),
         context=settings.context,
         tracing=settings.show_agent_traces,
         llm=llm,
         parts=(llm.run,) if llm is not None else (),
+    )
+    store = SpeedictStore(settings.user_conversations_foldername)
+    return KeptWorkflow(
+        served,
+        store,
+        llm,
+        sync_seconds=settings.sync_ms / 1000,
+        handle_days=settings.handle_days,
+        retention_days=settings.retention_days,
     )

@@ -83,7 +83,7 @@ def test_a_workflow_may_not_have_a_tool_of_the_house(name: str) -> None:
 def test_the_tools_of_the_workflow_come_first_and_those_of_the_house_take_no_options() -> None:
     bill = make_bill([tool(name="b"), tool(name="a")], HOUSE_TOOLS, 600)
     assert list(bill) == ["b", "a", *(house.name for house in HOUSE_TOOLS)]
-    assert set(bill["initialize"].input_schema["properties"]) == {"user_id"}
+    assert set(bill["initialize"].input_schema["properties"]) == {"user_id", "conversation_id"}
 
 
 def test_a_schema_that_is_none_is_noticed_before_anybody_calls() -> None:

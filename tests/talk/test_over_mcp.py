@@ -15,6 +15,7 @@ import trio
 from greenroom.config.problems import ConfigurationError
 from greenroom.config.settings import Settings
 from greenroom.workflow.catalog import find_workflow
+from greenroom.workflow.conversations.kept import KeptWorkflow
 from greenroom.workflow.llm.errors import LlmUnavailable
 from greenroom.workflow.llm.port import Purpose
 from greenroom.workflow.talk.served import ServedWorkflow
@@ -40,11 +41,13 @@ class Visit:
 
 @asynccontextmanager
 async def visiting(folder: Path, llm: ScriptedModel | None = None, **settings: Any) -> AsyncIterator[Visit]:
-    served = find_workflow(Settings(workflow=str(library.build(folder)), **settings))
-    assert isinstance(served, ServedWorkflow)
+    chosen = Settings(workflow=str(library.build(folder)), speeddict_foldername=folder / "data", **settings)
+    kept = find_workflow(chosen)
+    assert isinstance(kept, KeptWorkflow)
+    assert isinstance(kept.inner, ServedWorkflow)
     if llm is not None:
-        served = attrs.evolve(served, llm=llm)
-    async with open_house(served, **settings) as house:
+        kept = attrs.evolve(kept, inner=attrs.evolve(kept.inner, llm=llm), llm=llm)
+    async with open_house(kept, **settings) as house:
         yield Visit(house, await house.open_session())
 
 
@@ -60,7 +63,8 @@ async def test_the_tools_and_prompts_are_listed_with_titles_hints_and_schemas(tm
     async with visiting(tmp_path) as visit:
         tools = {each["name"]: each for each in response_of(await visit.house.modern("tools/list"))["result"]["tools"]}
         named = {"get_workflow_info", "get_commands", "execute_command", "invoke_assistant", "invoke_agent"}
-        assert tools.keys() == named | {"initialize", "get_turn", "cancel_turn"}
+        conversing = {"new_conversation", "list_conversations", "activate_conversation", "post_feedback"}
+        assert tools.keys() == named | conversing | {"initialize", "get_turn", "cancel_turn"}
         for tool in tools.values():
             assert tool["title"]
             assert tool["description"]

@@ -106,8 +106,18 @@ class Conversation:
         bound = options.session_id is not None or (connection is not None and connection.handle is not None)
         if use is SessionUse.REQUIRED or (use is SessionUse.OPTIONAL and bound):
             return self.find_session(call, options), False
-        caller = Caller(options.user_id or DEFAULT_USER, call.abilities)
+        caller = Caller(options.user_id or self._owner(call), call.abilities)
         return self._supervisor.open(caller, walk_on=True), True
+
+    def _owner(self, call: Call) -> str:
+        """Who asks, if it is not said: whoever the connection's session belongs to."""
+        connection = call.exchange.connection
+        if connection is None or connection.handle is None:
+            return DEFAULT_USER
+        try:
+            return self._supervisor.find(connection.handle).user_id
+        except SessionNotFound:
+            return DEFAULT_USER
 
     # --- one order -----------------------------------------------------------------------------------------
 

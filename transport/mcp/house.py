@@ -34,7 +34,11 @@ INITIALIZE = Tool(
                 "minLength": 1,
                 "maxLength": 256,
                 "description": f"Whose session it is; {DEFAULT_USER} if left out.",
-            }
+            },
+            "conversation_id": {
+                "type": ["string", "null"],
+                "description": "The conversation to go on with; the last one if left out or unknown.",
+            },
         },
         "additionalProperties": False,
     },
@@ -47,6 +51,7 @@ INITIALIZE = Tool(
                 "properties": {"workflow_name": {"type": "string"}, "description": {"type": "string"}},
                 "required": ["workflow_name", "description"],
             },
+            "conversation": {"type": "object", "description": "The conversation that the session goes on with"},
         },
         "required": ["session_id", "workflow_info"],
     },
@@ -103,14 +108,16 @@ class House:
                 return await self._cancel_turn(arguments, call)
 
     def _initialize(self, arguments: Mapping[str, Any], call: Call) -> Finished:
-        actor = self._supervisor.open(Caller(arguments.get("user_id", DEFAULT_USER)))
+        actor = self._supervisor.open(
+            Caller(arguments.get("user_id", DEFAULT_USER)), conversation_id=arguments.get("conversation_id")
+        )
         connection = call.exchange.connection
         if connection is not None:
             connection.handle = actor.handle
         workflow = self._supervisor.workflow
         info = {"workflow_name": workflow.name, "description": workflow.description}
         told = f"Session opened. Pass session_id {actor.handle} to every other tool of this workflow."
-        structured = {"session_id": actor.handle, "workflow_info": info}
+        structured = {"session_id": actor.handle, "workflow_info": info, **self._supervisor.about(actor)}
         return Finished(ToolResult([Text(told)], structured=structured))
 
     async def _get_turn(self, arguments: Mapping[str, Any], call: Call) -> Finished | Failed | t.InputRequiredResult:

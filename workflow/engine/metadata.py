@@ -45,6 +45,16 @@ def display_text(workflow: SessionWorkflow) -> str:
     return "\n".join(lines)
 
 
+def listing(workflow: SessionWorkflow) -> str:
+    """The same for an agent, which gives parameters by name and never writes the explicit form."""
+    lines = [f"The context is '{workflow.current_command_context_displayname}'. These commands can be run in it:"]
+    for found in _visible(workflow):
+        command = found.command
+        lines.append(f"- {command.qualified_name}: {' '.join(description_of(command).split())}")
+        lines += [f"  - {parameter.name} {_parameter_in_words(parameter)}" for parameter in command.parameters]
+    return "\n".join(lines)
+
+
 def correct_form(command: CommandDef) -> str:
     """The command with a word for what belongs into each tag."""
     tags = [f"<{one.name}>{_what_belongs_in(one)}</{one.name}>" for one in command.parameters]

@@ -10,13 +10,14 @@ LLM calls are awaited in the turn's own task: they hold no lock and no worker th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import attrs
 
 from greenroom.config.errors import GreenroomError
-from greenroom.workflow.engine.metadata import display_text
+from greenroom.workflow.engine.definition import CommandDef
+from greenroom.workflow.engine.metadata import listing
 from greenroom.workflow.llm.port import JsonSchema, LanguageModel, Message, Purpose, Request
 from greenroom.workflow.questions import Ability, Elicit, Elicited
 from greenroom.workflow.talk.assistant import Assistant
@@ -25,6 +26,9 @@ from greenroom.workflow.talk.performing import Performer
 
 MAX_STEPS = 12
 """Calls to the model in one turn. A model that runs in circles is stopped here."""
+
+MAX_STEP_TOKENS = 1024
+"""Of one answer of the model. A small model may otherwise write for ever."""
 
 MAX_RESPONSE = 4000
 """Characters of a command's response that the model is shown."""
@@ -71,12 +75,31 @@ class Memory:
     said: list[Message] = attrs.field(factory=list)
     pending: list[Message] | None = None
 
+    @classmethod
+    def of(cls, exchanges: Sequence[Exchange]) -> Memory:
+        memory = cls()
+        for exchange in exchanges:
+            memory.remember(exchange.asked, exchange.answered)
+        return memory
+
     def remember(self, query: str, answer: str) -> None:
         self.said += [Message("user", query), Message("assistant", answer)]
-        del self.said[:-MAX_REMEMBERED]
+        while len(self.said) > 2 and sum(len(str(each.content)) for each in self.said) > MAX_REMEMBERED:
+            del self.said[:2]
 
 
-MAX_REMEMBERED = 20
+class Exchange(Protocol):
+    """Something that was said, and what was answered."""
+
+    @property
+    def asked(self) -> str: ...
+
+    @property
+    def answered(self) -> str: ...
+
+
+MAX_REMEMBERED = 16_000
+"""Characters of earlier turns that the model is shown, about four thousand tokens; the oldest go first."""
 
 
 class Agent:
@@ -105,7 +128,13 @@ class Agent:
     ) -> tuple[Said, list[Message]]:
         shown = performer.instance.workflow.current_command_context_displayname
         for _ in range(MAX_STEPS):
-            request = Request(Purpose.AGENT, messages, json_schema=JsonSchema("step", _STEP), temperature=0)
+            request = Request(
+                Purpose.AGENT,
+                messages,
+                json_schema=JsonSchema("step", _STEP),
+                temperature=0,
+                max_tokens=MAX_STEP_TOKENS,
+            )
             completion = await llm.complete(request)
             step = completion.parsed
             messages = [*messages, Message("assistant", completion.text)]
@@ -121,7 +150,7 @@ class Agent:
                     now = performer.instance.workflow.current_command_context_displayname
                     if now != shown:
                         shown = now
-                        reply = f"{reply}\n\n{display_text(performer.instance.workflow)}"
+                        reply = f"{reply}\n\n{listing(performer.instance.workflow)}"
             messages = [*messages, Message("user", reply)]
         text = f"I stopped after {MAX_STEPS} steps without reaching the end of the task. {_so_far(performer)}"
         return Said(text, success=False, status="failed", last=_last(performer)), messages
@@ -145,18 +174,30 @@ class Agent:
 def _instructions(performer: Performer) -> Message:
     definition = performer.instance.definition
     rules = _RULES.format(name=definition.name, purpose=definition.purpose)
-    return Message("system", f"{rules}\n\n{display_text(performer.instance.workflow)}")
+    return Message("system", f"{rules}\n\n{listing(performer.instance.workflow)}")
 
 
 async def _run(step: Mapping[str, Any], performer: Performer) -> str:
     """Run what the model asked for, and tell it how that went."""
-    parameters = {each["name"]: each["value"] for each in step["parameters"]}
     try:
-        result = await performer.run(step["command"], parameters)
+        command = performer.instance.find(step["command"]).command
+        result = await performer.run(step["command"], _parameters(step, command))
     except GreenroomError as error:
         return f"Refused: {error.message[:MAX_RESPONSE]}"
     state = "succeeded" if result.success else "failed"
     return f"{result.command_name} {state}: {result.text[:MAX_RESPONSE]}"
+
+
+def _parameters(step: Mapping[str, Any], command: CommandDef) -> dict[str, Any]:
+    """By name. A list is what was given under its name, each value whole: a sentence is one item, not its words."""
+    given: dict[str, list[str]] = {}
+    for each in step["parameters"]:
+        given.setdefault(each["name"], []).append(each["value"])
+    lists = {each.name for each in command.parameters if each.is_list}
+    return {
+        name: values if name in lists and not values[0].startswith("[") else values[-1]
+        for name, values in given.items()
+    }
 
 
 async def _ask(question: str, performer: Performer) -> str | None:

@@ -5,6 +5,7 @@ The startup action or command runs once, as the beginning of a session's first t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +16,11 @@ from greenroom.config.problems import ConfigurationError
 from greenroom.workflow.engine.definition import WorkflowDefinition
 from greenroom.workflow.engine.instance import Instance
 from greenroom.workflow.engine.metadata import commands_metadata, display_text, workflow_info
+from greenroom.workflow.engine.state import SavedState, restore_state, save_state
 from greenroom.workflow.llm.port import LanguageModel
 from greenroom.workflow.port import Caller, Part, Turn, WorkflowSession
 from greenroom.workflow.talk import bill
-from greenroom.workflow.talk.agent import Agent, Memory
+from greenroom.workflow.talk.agent import Agent, Exchange, Memory
 from greenroom.workflow.talk.assistant import Assistant
 from greenroom.workflow.talk.outputs import of_command, tool_result
 from greenroom.workflow.talk.performing import Performer
@@ -40,6 +42,8 @@ from greenroom.workflow.values import (
     Tool,
     ToolResult,
 )
+
+log = logging.getLogger(__name__)
 
 
 @attrs.frozen
@@ -182,6 +186,32 @@ class ServedSession:
 
     async def read_resource(self, order: ReadResource, turn: Turn) -> ResourceResult:
         raise ResourceNotFound(order.uri)
+
+    # --- a life beyond the first ---------------------------------------------------------------------------
+
+    def recollect(self, exchanges: Sequence[Exchange]) -> None:
+        self._memory = Memory.of(exchanges)
+
+    async def save(self, turn: Turn) -> Mapping[str, Any] | None:
+        instance = self._instance
+        if instance is None:
+            return None
+        if any(context.state_hooks for context in instance.definition.contexts.values()):
+            return (await turn.run_blocking(save_state, instance)).to_json()
+        # Without hooks nothing of the workflow's own code runs, so no thread is needed.
+        return save_state(instance).to_json() if instance.workflow.context else None
+
+    async def restore(self, saved: Mapping[str, Any], turn: Turn) -> Mapping[str, Any]:
+        performer = await self._performer(turn)
+        try:
+            state = SavedState.from_json(saved)
+        except ValueError:
+            log.exception("a saved state cannot be read")
+            return {"restored": [], "lost": [{"part": "everything", "why": "what was saved cannot be read"}]}
+        back = await turn.run_blocking(restore_state, performer.instance, state)
+        return {"restored": list(back.restored), "lost": [attrs.asdict(loss) for loss in back.lost]}
+
+    # --- inside --------------------------------------------------------------------------------------------
 
     async def _performer(self, turn: Turn) -> Performer:
         """For this turn; the first one begins with the startup, and fails if that does."""

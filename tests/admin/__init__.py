@@ -1,0 +1,1 @@
+"""Looking after kept conversations: as functions, from the command line, over HTTP."""
