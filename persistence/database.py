@@ -109,6 +109,9 @@ class Database:
             self._opened().sync()
             self.dirty = False
 
+    def compact(self) -> None:
+        self._opened().compact()
+
     def close(self) -> None:
         """Whatever the engine says to it, this is closed afterwards."""
         engine, self._engine = self._engine, None

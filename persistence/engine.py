@@ -90,6 +90,15 @@ class Engine:
     def sync(self) -> None:
         translated(self._path, lambda: self._rdict.flush_wal(True))
 
+    def compact(self) -> None:
+        """Write the files anew without what was deleted; until then its bytes are still in them."""
+
+        def rewrite() -> None:
+            self._rdict.flush()
+            self._rdict.compact_range(None, None)
+
+        translated(self._path, rewrite)
+
     def close(self) -> None:
         """It is closed afterwards even if this raises."""
         translated(self._path, self._rdict.close)

@@ -62,7 +62,9 @@ class SpeedictHandles:
     def forget_all_of(self, user_id: str) -> None:
         database = self._pool.sessions()
         found = [key for key, _ in database.scan(keys.of_owner(user_id))]
-        self._forget(database, self._at(database, found), found)
+        if found:
+            self._forget(database, self._at(database, found), found)
+            database.compact()
 
     def __len__(self) -> int:
         return len(self._pool.sessions().scan(keys.HANDLE))

@@ -194,7 +194,6 @@ def test_a_purge_leaves_no_byte_of_what_the_user_said(tmp_path: Path) -> None:
         assert store.handles.find("secret") is None
 
 
-@pytest.mark.xfail(reason="the engine keeps the bytes of handles that were deleted until it compacts its files")
 def test_a_purge_leaves_no_byte_of_the_users_handles(tmp_path: Path) -> None:
     furnish(tmp_path)
     with opened(tmp_path) as store:
