@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from greenroom.persistence import engine
 from greenroom.persistence.records import Feedback, handle_digest
 from greenroom.persistence.speedict_user import SpeedictUserStore
@@ -72,12 +74,13 @@ def test_purging_leaves_no_file_and_no_byte(tmp_path: Path) -> None:
         assert len(list(tmp_path.glob("*.purged"))) == 0
 
 
-def test_coming_and_going_leaves_few_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize("writes", [True, False])
+def test_coming_and_going_leaves_few_files(tmp_path: Path, writes: bool) -> None:
     for round_ in range(25):
         with opened(tmp_path) as store:
             user = store.user("ann")
             fill(user, 0)
-            if round_ % 2:
+            if writes:
                 user.append_turn(a_turn(f"{round_}"))
             home = the_database(store, "ann").path.parent
     names = [each.name for each in home.rglob("*") if each.is_file()]

@@ -118,6 +118,47 @@ def test_a_folder_that_may_not_be_written_is_a_clear_error() -> None:
             assert store.user("ann").get_turn("c-0") is not None
 
 
+_RIGHTS_TAKEN_AWAY = """
+import os, pickle, sys
+from pathlib import Path
+from greenroom.persistence.errors import StoreReadOnly
+from greenroom.persistence.records import Turn
+from greenroom.persistence.speedict_store import SpeedictStore
+now, kept = 0.0, 0
+folder = Path(sys.argv[1])
+if os.getuid() == 0:
+    os.chown(folder, 65534, 65534)
+    os.setuid(65534)
+user = SpeedictStore(folder, clock=lambda: now).user("ann")
+user.create_conversation("c", at=1)
+def allow(mode):
+    for each in (folder, *folder.glob("*"), *folder.glob("*/db")):
+        each.chmod(mode)
+def append():
+    user.append_turn(Turn(id=str(kept), conversation_id="c", tool="t", outputs=os.urandom(9000).hex(), started_at=1))
+allow(0o555)
+try:
+    while True:
+        append()
+        kept += 1
+except StoreReadOnly:
+    now = 2.0
+try:
+    append()
+except StoreReadOnly:
+    print(len(user.turns("c", limit=10_000)) == kept > 0)
+allow(0o755)
+now = 4.0
+append()
+print(len(user.turns("c", limit=10_000)) == kept + 1)
+"""
+
+
+def test_when_the_right_to_write_is_taken_away_reading_goes_on_and_giving_it_back_heals() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        assert run(_RIGHTS_TAKEN_AWAY, name).stdout.split() == ["True", "True"]
+
+
 def test_a_file_where_the_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with opened(tmp_path / "file") as store:
@@ -169,8 +210,9 @@ def test_on_a_full_disk_what_was_kept_can_be_read_and_room_heals_it(small_disk: 
         _fill_the_disk(small_disk)
         for later in (0.5, 2.0, 4.0):
             now = later
-            with pytest.raises(StoreFull):
+            with pytest.raises(StoreFull) as caught:
                 user.append_turn(a_turn("one more"))
+            assert ("failed a moment ago" in caught.value.detail) == (later < 1)
             assert user.get_turn(kept[-1]) is not None
         with pytest.raises(StoreFull):
             store.user("bob").create_conversation("c", at=1)
@@ -254,14 +296,17 @@ def test_a_damaged_block_is_an_error_and_not_a_shorter_list(tmp_path: Path) -> N
 
 
 def test_a_database_without_its_pointer_is_damaged_and_not_empty(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
+    with opened(tmp_path / "live") as store:
         fill(store.user("ann"), 5)
-        path = the_database(store, "ann").path
-    (path / "CURRENT").unlink()
-    with opened(tmp_path) as store:
-        for _ in range(2):
-            with pytest.raises(StoreDamaged):
-                store.user("ann").create_conversation("d", at=1)
+        image = crashed(tmp_path / "live", tmp_path / "image")
+    for folder in (tmp_path / "live", image):
+        pointer = folder / folder_name("ann") / "db" / "CURRENT"
+        pointer.unlink()
+        with opened(folder) as store:
+            for _ in range(2):
+                with pytest.raises(StoreDamaged):
+                    store.user("ann").create_conversation("d", at=1)
+        assert not pointer.exists()
 
 
 @pytest.mark.parametrize("torn", ["cut", "zeroed", "garbled"])

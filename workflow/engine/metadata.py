@@ -14,6 +14,8 @@ from greenroom.workflow.engine.parameters import format_command
 from greenroom.workflow.engine.plain import jsonable
 from greenroom.workflow.engine.whereabouts import Found, SessionWorkflow
 
+_TOLD_ALREADY = frozenset({"what_can_i_do", "what_is_current_context"})
+"""What these would answer is in the listing itself; a small model runs them all the same."""
 _PLACEHOLDERS = {"string": "text", "integer": "1", "number": "1.5", "boolean": "true", "object": "{}"}
 
 
@@ -50,6 +52,8 @@ def listing(workflow: SessionWorkflow) -> str:
     lines = [f"The context is '{workflow.current_command_context_displayname}'. These commands can be run in it:"]
     for found in _visible(workflow):
         command = found.command
+        if command.is_core and command.name in _TOLD_ALREADY:
+            continue
         lines.append(f"- {command.qualified_name}: {' '.join(description_of(command).split())}")
         lines += [f"  - {parameter.name} {_parameter_in_words(parameter)}" for parameter in command.parameters]
     return "\n".join(lines)
