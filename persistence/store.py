@@ -119,7 +119,8 @@ class HandleStore(Protocol):
     def expire(self, before: int) -> int:
         """Forget those that were last used before that time; returns how many."""
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        """Counts them one by one: for a report, not for every request."""
 
 
 class Store(Protocol):

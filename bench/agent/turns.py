@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
@@ -123,6 +124,8 @@ async def measure(workflow: str, sessions: int, seconds: float, delay: float) ->
     """Print the figures. Whether they reach the targets and every answer was right."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     command = ["-m", "greenroom", "serve", "--workflow", workflow]
+    # A data folder of its own: what an earlier run has left behind must not be in the way.
+    data = TemporaryDirectory(dir=FOLDER, ignore_cleanup_errors=True)
     async with (
         stub_process(delay) as (stub, base),
         server_process(
@@ -130,7 +133,7 @@ async def measure(workflow: str, sessions: int, seconds: float, delay: float) ->
             FOLDER,
             LLM_AGENT="litellm_proxy/stub",
             LITELLM_PROXY_API_BASE=base,
-            SPEEDDICT_FOLDERNAME=str(FOLDER / "data"),
+            SPEEDDICT_FOLDERNAME=data.name,
         ) as server,
         trio.open_nursery() as playing,
         _client() as client,
@@ -150,6 +153,7 @@ async def measure(workflow: str, sessions: int, seconds: float, delay: float) ->
         spent = {name: cpu_seconds(pid) - before[name] for name, pid in processes.items()}
         memory = {name: resident_mb(pid) for name, pid in processes.items()}
         playing.cancel_scope.cancel()
+    data.cleanup()
     return report(tally, calls, seconds, spent, memory)
 
 

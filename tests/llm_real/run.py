@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
@@ -64,6 +66,13 @@ class Client:
 
     async def execute(self, command: str) -> str:
         return str((await self.call("execute_command", command=command))["structuredContent"].get("response_text", ""))
+
+
+@asynccontextmanager
+async def a_folder() -> AsyncIterator[str]:
+    """For what the server keeps: two runs, or what one has left behind, must not be in each other's way."""
+    with TemporaryDirectory(dir=install.BUILD, prefix="data-", ignore_cleanup_errors=True) as folder:
+        yield folder
 
 
 @asynccontextmanager
@@ -122,13 +131,14 @@ async def run_all(workflow: str, verbose: bool) -> int:
     succeeded = 0
     command = ["-m", "greenroom", "serve", "--workflow", workflow]
     async with (
+        a_folder() as data,
         model_server() as base,
         server_process(
             command,
             install.BUILD,
             LLM_AGENT=f"litellm_proxy/{NAME}",
             LITELLM_PROXY_API_BASE=base,
-            SPEEDDICT_FOLDERNAME=str(install.BUILD / "data"),
+            SPEEDDICT_FOLDERNAME=data,
             GREENROOM_TURN_TIMEOUT_SECONDS=str(TASK_SECONDS),
         ) as server,
         httpx.AsyncClient(timeout=None, trust_env=False) as http,
@@ -150,6 +160,25 @@ async def run_all(workflow: str, verbose: bool) -> int:
     return succeeded
 
 
+async def until_told(workflow: str, verbose: bool) -> int:
+    """`run_all`, which takes its processes with it when it is told to stop."""
+    succeeded = 0
+    with trio.open_signal_receiver(signal.SIGTERM) as told:
+        async with trio.open_nursery() as running:
+
+            async def stop() -> None:
+                async for _ in told:
+                    running.cancel_scope.cancel()
+
+            running.start_soon(stop)
+            try:
+                succeeded = await run_all(workflow, verbose)
+            except RunError as error:
+                print(error, file=sys.stderr)
+            running.cancel_scope.cancel()
+    return succeeded
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.llm_real.run", description=__doc__)
     parser.add_argument("--workflow", default="examples/bookshop")
@@ -158,8 +187,8 @@ def main() -> int:
     try:
         install.runner()
         install.model()
-        succeeded = trio.run(run_all, args.workflow, args.verbose)
-    except (install.InstallError, RunError) as error:
+        succeeded = trio.run(until_told, args.workflow, args.verbose)
+    except install.InstallError as error:
         print(error, file=sys.stderr)
         return 1
     print(f"{succeeded} of {len(TASKS)} tasks done; {ENOUGH} are enough")

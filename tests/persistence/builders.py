@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from greenroom.config.errors import GreenroomError
 from greenroom.persistence.database import Database
+from greenroom.persistence.errors import StoreError
 from greenroom.persistence.records import SessionHandle, Turn, handle_digest
 from greenroom.persistence.speedict_store import SpeedictStore
 from greenroom.persistence.speedict_user import SpeedictUserStore
@@ -59,3 +61,11 @@ def fill(user: SpeedictUserStore, turns: int, conversation_id: str = "c", *, siz
         # Not compressible: files are to have the size that the turns have.
         noise = f"{number:08}" + "".join(chr(33 + (number * 7919 + place * place * 31) % 90) for place in range(size))
         user.append_turn(a_turn(f"{conversation_id}-{number}", conversation_id, outputs=noise, started_at=number + 2))
+
+
+def assert_fit_for_a_client(error: StoreError, folder: Path) -> None:
+    """It says what to do, and the path is in what the operator reads alone."""
+    assert isinstance(error, GreenroomError)
+    assert str(folder) not in error.message + str(dict(error.data))
+    assert str(folder) in error.detail
+    assert error.detail in error.__notes__

@@ -1,8 +1,7 @@
-"""Locks, rights, full disks and damage: a clear error, a server that stays up, and nothing that was kept is lost."""
+"""Locks, rights and full disks: a clear error, a server that stays up, and nothing that was kept is lost."""
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 import sys
@@ -12,18 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.config.errors import GreenroomError
-from greenroom.persistence.database import SET_ASIDE
 from greenroom.persistence.errors import (
-    StoreDamaged,
-    StoreError,
     StoreFull,
     StoreLocked,
     StoreUnavailable,
 )
-from greenroom.persistence.names import folder_name
 from greenroom.persistence.store import UserStore
-from tests.persistence.builders import a_handle, a_turn, crashed, fill, opened, the_database
+from tests.persistence.builders import a_handle, a_turn, assert_fit_for_a_client, crashed, fill, opened
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,14 +26,6 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
-
-
-def assert_fit_for_a_client(error: StoreError, folder: Path) -> None:
-    """It says what to do, and the path is in what the operator reads alone."""
-    assert isinstance(error, GreenroomError)
-    assert str(folder) not in error.message + str(dict(error.data))
-    assert str(folder) in error.detail
-    assert error.detail in error.__notes__
 
 
 # --- another process ---------------------------------------------------------------------------------------
@@ -262,81 +248,6 @@ def test_a_file_that_cannot_grow_is_a_full_disk(tmp_path: Path) -> None:
     assert kept == readable != "0"
     with opened(tmp_path) as store:
         assert len(store.user("ann").turns("c", limit=10_000)) == int(kept)
-
-
-# --- damage ------------------------------------------------------------------------------------------------
-
-
-def test_a_table_that_was_cut_short_is_a_clear_error_and_only_for_its_user(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        for name in ("ann", "bob"):
-            fill(store.user(name), 50)
-        path = the_database(store, "ann").path
-    table = next(path.glob("*.sst"))
-    os.truncate(table, table.stat().st_size // 2)
-    with opened(tmp_path) as store:
-        for _ in range(2):
-            with pytest.raises(StoreDamaged) as caught:
-                store.user("ann").list_conversations()
-        assert_fit_for_a_client(caught.value, tmp_path)
-        assert "doctor" in caught.value.detail
-        assert len(store.user("bob").turns("c")) == 50
-    assert not (path.parent / SET_ASIDE).exists()
-
-
-def test_a_damaged_block_is_an_error_and_not_a_shorter_list(tmp_path: Path) -> None:
-    with opened(tmp_path) as store:
-        fill(store.user("ann"), 300, size=400)
-        path = the_database(store, "ann").path
-    with next(path.glob("*.sst")).open("r+b") as table:
-        table.seek(path.stat().st_size // 2 + 20_000)
-        table.write(b"damage")
-    with opened(tmp_path) as store, pytest.raises(StoreDamaged):
-        store.user("ann").turns("c", limit=1000)
-
-
-def test_a_database_without_its_pointer_is_damaged_and_not_empty(tmp_path: Path) -> None:
-    with opened(tmp_path / "live") as store:
-        fill(store.user("ann"), 5)
-        image = crashed(tmp_path / "live", tmp_path / "image")
-    for folder in (tmp_path / "live", image):
-        pointer = folder / folder_name("ann") / "db" / "CURRENT"
-        pointer.unlink()
-        with opened(folder) as store:
-            for _ in range(2):
-                with pytest.raises(StoreDamaged):
-                    store.user("ann").create_conversation("d", at=1)
-        assert not pointer.exists()
-
-
-@pytest.mark.parametrize("torn", ["cut", "zeroed", "garbled"])
-def test_a_log_that_lost_its_end_is_read_up_to_there(
-    tmp_path: Path, torn: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    with opened(tmp_path / "live") as store:
-        fill(store.user("ann"), 100)
-        image = crashed(tmp_path / "live", tmp_path / "image")
-    home = image / folder_name("ann")
-    log = max((home / "db").glob("*.log"), key=lambda each: each.stat().st_size)
-    whole = log.stat().st_size
-    if torn == "garbled":
-        with log.open("r+b") as file:
-            file.seek(whole - 300)
-            file.write(b"garbled")
-    else:
-        os.truncate(log, whole - 300)
-        os.truncate(log, whole if torn == "zeroed" else whole - 300)
-    with caplog.at_level(logging.ERROR), opened(image) as store:
-        user = store.user("ann")
-        found = [turn.number for turn in user.turns("c", limit=1000, newest_first=False)]
-        assert found == list(range(1, len(found) + 1))
-        assert 95 < len(found) < 100
-        conversation = user.get_conversation("c")
-        assert conversation is not None
-        assert conversation.turn_count == len(found)
-        assert user.append_turn(a_turn("next")).number == len(found) + 1
-    assert (home / SET_ASIDE).exists() == (torn != "cut")
-    assert ("damaged, and a copy is in" in caplog.text) == (torn != "cut")
 
 
 def test_a_store_that_is_closed_says_so(tmp_path: Path) -> None:

@@ -68,7 +68,13 @@ async def server_process(
         process = subprocess.Popen(  # noqa: ASYNC220
             [sys.executable, *command],
             cwd=ROOT,
-            env={**clean, "GREENROOM_PORT": str(port), "GREENROOM_LOG_FORMAT": "json", **environment},
+            env={
+                **clean,
+                "GREENROOM_PORT": str(port),
+                "GREENROOM_LOG_FORMAT": "json",
+                "SPEEDDICT_FOLDERNAME": str(folder / "data"),
+                **environment,
+            },
             stdout=out,
             stderr=subprocess.STDOUT,
             # A group of its own: Hypercorn's command serves from a child, which must not outlive the test.
