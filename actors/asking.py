@@ -25,11 +25,11 @@ EVENTS_KEPT = 256
 OnEvent = Callable[[TurnEvent], Awaitable[None]]
 
 
-def new_turn_id(idempotency_key: str | None = None) -> str:
-    """An id for a turn. The same key gives the same id, so that a call that is repeated finds its turn."""
+def new_turn_id(idempotency_key: str | None = None, session: str = "") -> str:
+    """An id for a turn. The same key in the same session gives the same id, so that a repeated call finds its turn."""
     if idempotency_key is None:
         return f"turn-{secrets.token_hex(8)}"
-    return f"turn-{hashlib.sha256(idempotency_key.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
+    return f"turn-{hashlib.sha256(f'{session} {idempotency_key}'.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 async def ask(

@@ -19,6 +19,7 @@ import time
 from array import array
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -46,15 +47,11 @@ PAUSE = 0.001
 # --- the server --------------------------------------------------------------------------------------------
 
 
-def _tenths() -> array[int]:
-    return array("L", bytes(8 * 20_000))
-
-
 @attrs.define
 class Lag:
     """How late the loop was, in tenths of a millisecond, and what it had been doing the worst few times."""
 
-    tenths: array[int] = attrs.field(factory=_tenths)
+    tenths: array[int] = attrs.field(factory=lambda: array("L", bytes(8 * 20_000)))
     worst: list[tuple[float, int, dict[str, Any]]] = attrs.field(factory=list)
     done: dict[str, list[float]] = attrs.field(factory=dict)
     """By operation: the milliseconds that each took since the last sample."""
@@ -83,15 +80,12 @@ class Lag:
 
     def take(self) -> dict[str, Any]:
         """The figures since the last time."""
-        total, below, p99 = sum(self.tenths), 0, 0.0
-        for tenth, times in enumerate(self.tenths):
-            below += times
-            if below >= 0.99 * total:
-                p99 = (tenth + 1) / 10
-                break
+        total = sum(self.tenths)
+        below = accumulate(self.tenths)
+        p99 = next(tenth for tenth, count in enumerate(below, start=1) if count >= 0.99 * total) / 10
         worst = [about for _, _, about in sorted(self.worst, reverse=True)]
         figures = {"samples": total, "p99": p99, "max": worst[0]["late"], "worst": worst, "operations": self.totals}
-        self.tenths, self.worst, self.totals = _tenths(), [], {}
+        self.tenths, self.worst, self.totals = array("L", bytes(8 * len(self.tenths))), [], {}
         return figures
 
 
@@ -219,9 +213,9 @@ def _descriptors(pid: int, data: Path) -> set[tuple[str, str]]:
     found = set()
     for entry in os.scandir(f"/proc/{pid}/fd"):
         with suppress(FileNotFoundError):
-            target = Path(os.readlink(entry.path))
-            if data in target.parents:
-                found.add((entry.name, target.relative_to(data).parts[0]))
+            path = os.readlink(entry.path)
+            if path.startswith(f"{data}/") and "/db/" in path:
+                found.add((entry.name, path.partition("/db/")[0]))
     return found
 
 

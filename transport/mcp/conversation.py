@@ -135,7 +135,7 @@ class Conversation:
         wait = options.timeout_seconds or limits.turn_timeout
         deferring = options.on_timeout == "defer"
         caller = Caller(actor.user_id, call.abilities)
-        turn_id = new_turn_id(options.idempotency_key)
+        turn_id = new_turn_id(options.idempotency_key, actor.handle)
         timeout = limits.max_turn_timeout if deferring else wait
         answers = call.answers
 
