@@ -148,7 +148,7 @@ class User:
 
     def _keep_in_mind(self, call: Call, result: Mapping[str, Any]) -> None:
         word = call.arguments["idempotency_key"]
-        seen = Seen(new_turn_id(word), self.conversation, word, _text(result), call.attempts)
+        seen = Seen(new_turn_id(word, self.handle or ""), self.conversation, word, _text(result), call.attempts)
         self.seen[seen.turn_id] = seen
         self.touched.add(self.conversation)
         restored = result["structuredContent"].get("session_restored")
