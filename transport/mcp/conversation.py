@@ -23,15 +23,14 @@ from greenroom.actors.reply import Reply
 from greenroom.actors.session import SessionActor
 from greenroom.actors.supervisor import Supervisor
 from greenroom.config.errors import Draining, LateAnswer, SessionNotFound, TurnTimedOut, UnansweredQuestion
+from greenroom.transport.bill import StageOptions
+from greenroom.transport.house import DEFAULT_USER
 from greenroom.transport.mcp import wire
-from greenroom.transport.mcp.bill import StageOptions
 from greenroom.transport.mcp.exchange import Exchange
 from greenroom.transport.mcp.reporting import Reporter
 from greenroom.workflow.port import Caller
 from greenroom.workflow.questions import Ability, Answer, Elicit, Elicited, Question
 from greenroom.workflow.values import Order, SessionUse
-
-DEFAULT_USER = "default_user"
 
 Context = ServerRequestContext[Any, Any]
 

@@ -1,4 +1,4 @@
-"""The server's own tools: opening a session, and looking after turns that outlive their call."""
+"""The server's own tools, carried out for an MCP call."""
 
 from __future__ import annotations
 
@@ -10,85 +10,12 @@ import mcp.types as t
 from greenroom.actors.messages import CancelRequested, Failed, Finished, TurnAwaited
 from greenroom.actors.supervisor import Supervisor
 from greenroom.config.errors import TurnCancelled
-from greenroom.transport.mcp.bill import StageOptions
-from greenroom.transport.mcp.conversation import DEFAULT_USER, Call, Conversation, is_deferred
-from greenroom.workflow.port import Caller
-from greenroom.workflow.values import Text, Tool, ToolHints, ToolResult
+from greenroom.transport.bill import StageOptions
+from greenroom.transport.house import CANCEL_TURN, GET_TURN, HOUSE_TOOLS, INITIALIZE, open_session
+from greenroom.transport.mcp.conversation import Call, Conversation, is_deferred
+from greenroom.workflow.values import Text, ToolResult
 
-_SESSION_ID = {
-    "type": "string",
-    "description": "The session_id that the tool `initialize` returned.",
-    "x-mcp-header": "Session",
-}
-_TURN_ID = {"type": "string", "description": "The turn_id that came with the answer that the turn takes longer."}
-
-INITIALIZE = Tool(
-    name="initialize",
-    title="Open a session",
-    description="Open a session of this workflow. Pass the session_id that it returns to every other tool.",
-    input_schema={
-        "type": "object",
-        "properties": {
-            "user_id": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 256,
-                "description": f"Whose session it is; {DEFAULT_USER} if left out.",
-            },
-            "conversation_id": {
-                "type": ["string", "null"],
-                "description": "The conversation to go on with; the last one if left out or unknown.",
-            },
-        },
-        "additionalProperties": False,
-    },
-    output_schema={
-        "type": "object",
-        "properties": {
-            "session_id": {"type": "string"},
-            "workflow_info": {
-                "type": "object",
-                "properties": {"workflow_name": {"type": "string"}, "description": {"type": "string"}},
-                "required": ["workflow_name", "description"],
-            },
-            "conversation": {"type": "object", "description": "The conversation that the session goes on with"},
-        },
-        "required": ["session_id", "workflow_info"],
-    },
-    hints=ToolHints(read_only=False, destructive=False, idempotent=False),
-)
-
-GET_TURN = Tool(
-    name="get_turn",
-    title="Fetch the result of a turn",
-    description='The result of a turn that took longer than its call waited (on_timeout "defer").',
-    input_schema={
-        "type": "object",
-        "properties": {
-            "turn_id": _TURN_ID,
-            "session_id": _SESSION_ID,
-            "wait_seconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 0},
-        },
-        "required": ["turn_id"],
-        "additionalProperties": False,
-    },
-    hints=ToolHints(read_only=True),
-)
-
-CANCEL_TURN = Tool(
-    name="cancel_turn",
-    title="Stop a turn",
-    description="Stop a turn that is running or waiting for an answer, so that the session is free again.",
-    input_schema={
-        "type": "object",
-        "properties": {"turn_id": _TURN_ID, "session_id": _SESSION_ID},
-        "required": ["turn_id"],
-        "additionalProperties": False,
-    },
-    hints=ToolHints(read_only=False, destructive=True, idempotent=True),
-)
-
-HOUSE_TOOLS = (INITIALIZE, GET_TURN, CANCEL_TURN)
+__all__ = ["CANCEL_TURN", "GET_TURN", "HOUSE_TOOLS", "INITIALIZE", "House"]
 
 
 class House:
@@ -108,16 +35,11 @@ class House:
                 return await self._cancel_turn(arguments, call)
 
     def _initialize(self, arguments: Mapping[str, Any], call: Call) -> Finished:
-        actor = self._supervisor.open(
-            Caller(arguments.get("user_id", DEFAULT_USER)), conversation_id=arguments.get("conversation_id")
-        )
+        actor, structured = open_session(self._supervisor, arguments)
         connection = call.exchange.connection
         if connection is not None:
             connection.handle = actor.handle
-        workflow = self._supervisor.workflow
-        info = {"workflow_name": workflow.name, "description": workflow.description}
         told = f"Session opened. Pass session_id {actor.handle} to every other tool of this workflow."
-        structured = {"session_id": actor.handle, "workflow_info": info, **self._supervisor.about(actor)}
         return Finished(ToolResult([Text(told)], structured=structured))
 
     async def _get_turn(self, arguments: Mapping[str, Any], call: Call) -> Finished | Failed | t.InputRequiredResult:

@@ -1,13 +1,13 @@
 """A loaded workflow: what there is, never where a session stands.
 
-Frozen values, made once by `load` and shared by every session. The classes of the command files hang on them, out
-of sight of `repr` and `==`; nothing here calls them.
+Frozen values, made once, from a folder by `load` or from plain Python by `greenroom.workflow.plain`, and shared by
+every session. The author's own code hangs on them, out of sight of `repr` and `==`; nothing here calls it.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ class ParameterDef:
 
 @attrs.frozen
 class CommandDef:
-    """One command file, or one core command."""
+    """One command file, one function of plain Python, or one core command."""
 
     context: str
     """The context it is defined in: `*`, the name of a class, or `core`."""
@@ -62,7 +62,8 @@ class CommandDef:
     """Not shown to clients, but it runs: a start-up command, as a rule."""
     is_async: bool = False
     file: Path | None = None
-    response_generator: type = attrs.field(default=object, repr=False, eq=False)
+    response_generator: Callable[[], Any] = attrs.field(default=object, repr=False, eq=False)
+    """Makes what is called with the session's workflow, the text and, if there is an `Input`, the parameters."""
     signature: type | None = attrs.field(default=None, repr=False, eq=False)
     input_model: type[BaseModel] | None = attrs.field(default=None, repr=False, eq=False)
 
@@ -134,6 +135,8 @@ class WorkflowDefinition:
     core: Mapping[str, CommandDef]
     description: str = ""
     startup_action: StartupAction | None = None
+    new_root: Callable[[], object] | None = attrs.field(default=None, repr=False, eq=False)
+    """Makes the root context that a session begins in; without it, a session has none until a command sets one."""
 
     @property
     def purpose(self) -> str:

@@ -38,8 +38,8 @@ class Codebase:
     folder: Path
 
     def load(self, file: Path) -> ModuleType:
-        inside = file.relative_to(self.folder).with_suffix("")
-        return importlib.import_module(".".join([self.package, *inside.parts]))
+        inside = file.parent if file.name == "__init__.py" else file.with_suffix("")
+        return importlib.import_module(".".join([self.package, *inside.relative_to(self.folder).parts]))
 
 
 def open_folder(folder: Path) -> Codebase:
@@ -143,7 +143,8 @@ def _root_of(place: Path) -> _Root:
             return root
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-    name = place.stem.replace(".", "_") if place.is_file() else place.name.replace(".", "_")
+    # The top of the file system has no name.
+    name = (place.stem if place.is_file() else place.name).replace(".", "_") or "workflow"
     if name in _roots or name in sys.modules or _is_importable(name):
         name = f"{name}__{hashlib.sha256(str(place).encode()).hexdigest()[:8]}"
     root = _roots[name] = _Root(name, place)

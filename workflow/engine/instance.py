@@ -50,6 +50,8 @@ class Instance:
         self.workflow = SessionWorkflow(
             definition, id=next(_ids) if id is None else id, context=copy.deepcopy(dict(context or {}))
         )
+        if definition.new_root is not None:
+            self.workflow.root_command_context = definition.new_root()
         self._wall_clock = wall_clock
 
     def find(self, name: str) -> Found:

@@ -16,7 +16,16 @@ from greenroom.workflow.engine.whereabouts import Found, SessionWorkflow
 
 _TOLD_ALREADY = frozenset({"what_can_i_do", "what_is_current_context"})
 """What these would answer is in the listing itself; a small model runs them all the same."""
-_PLACEHOLDERS = {"string": "text", "integer": "1", "number": "1.5", "boolean": "true", "object": "{}"}
+_PLACEHOLDERS = {
+    "string": "text",
+    "integer": "1",
+    "number": "1.5",
+    "boolean": "true",
+    "object": "{}",
+    "date": "2030-01-31",
+    "datetime": "2030-01-31T18:30:00",
+    "time": "18:30:00",
+}
 
 
 def workflow_info(definition: WorkflowDefinition) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -39,6 +39,13 @@ class Place:
     current: object | None
 
 
+@runtime_checkable
+class Remembering(Protocol):
+    """A root context that knows what is around an object, where the object's class does not say it."""
+
+    def parent_of(self, context: object) -> object: ...
+
+
 class ReportProgress(Protocol):
     """How a command tells whoever waits for it how far it has come. Called from the command's own thread."""
 
@@ -58,6 +65,12 @@ class SessionWorkflow(Workflow):
         )
         self.definition = definition
         self.report_progress: ReportProgress = _nobody_is_told
+
+    def get_parent(self, command_context_object: object | None = None) -> object | None:
+        asked, root = command_context_object, self._root
+        if asked is None or asked is root or not isinstance(root, Remembering):
+            return super().get_parent(asked)
+        return root.parent_of(asked)
 
     def place(self) -> Place:
         return Place(self._root, self._current)
