@@ -25,7 +25,7 @@ FIND_PYTHON = python=; for candidate in $(CANDIDATES); do \
 			"Install it, or say where it is: make install PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test check conformance clients chaos llm-test pins
+.PHONY: help install serve test check conformance clients chaos bench load llm-test pins
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,12 @@ clients: install ## run real MCP clients against a server of our own
 
 chaos: install ## kill the server 200 times under load and compare what is kept with what clients have seen
 	$(BIN)/python -m tests.chaos.run $(ARGS)
+
+bench: install ## measure Greenroom beside its peers, about eight minutes; ARGS="--quick" takes a look
+	$(BIN)/python -m bench.run $(ARGS)
+
+load: install ## 2,000 sessions for five minutes; ARGS="--sessions 500 --minutes 1" is a smaller wave
+	$(BIN)/python -m load.run $(ARGS)
 
 llm-test: install ## let a small real language model carry out tasks through the agent; fetches 1.1 GB
 	$(BIN)/python -m tests.llm_real.run $(ARGS)

@@ -47,6 +47,19 @@ async def ask(
     reply = Reply(events=EVENTS_KEPT if on_event else 0)
     message = make(reply)
     actor.ask(message, reply)
+    return await follow(actor, message.turn_id, reply, on_event=on_event, patience=patience, cancels=cancels)
+
+
+async def follow(
+    actor: SessionActor,
+    turn_id: str,
+    reply: Reply,
+    *,
+    on_event: OnEvent | None = None,
+    patience: float = math.inf,
+    cancels: bool = False,
+) -> Heard | None:
+    """Wait for the answer to what was asked before."""
     patient = True
     try:
         with trio.move_on_after(patience) as waiting:
@@ -57,6 +70,6 @@ async def ask(
         patient = not waiting.cancelled_caught
     finally:
         if not reply.settled:
-            actor.leave(message.turn_id, reply, cancels=cancels and patient)
+            actor.leave(turn_id, reply, cancels=cancels and patient)
     # It may have come while an event was being passed on.
     return await reply.wait() if reply.settled else None

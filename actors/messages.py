@@ -58,6 +58,10 @@ class TurnRequested:
     timeout: float
     answers: Mapping[str, Answer] = attrs.field(factory=dict)
     """Answers that came along with the order, for questions it is known to ask."""
+    parent: object = attrs.field(default=None, repr=False)
+    """The span that the turn belongs under, where spans are recorded."""
+    fresh: bool = False
+    """The id was made for this request, so that there cannot have been a turn of it before."""
 
 
 @attrs.frozen

@@ -27,6 +27,10 @@ class Roster(Generic[T]):
         """The members, least recently needed first."""
         return (member for member, _ in list(self._members.values()))
 
+    def entries(self) -> list[tuple[T, float]]:
+        """The members, and when each was last needed, the least recently needed first."""
+        return list(self._members.values())
+
     @property
     def full(self) -> bool:
         return len(self._members) >= self._maximum

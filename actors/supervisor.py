@@ -16,12 +16,14 @@ from typing import Any
 import attrs
 import trio
 
+from greenroom.actors.later import Later
+from greenroom.actors.lookout import Lookout
 from greenroom.actors.residency import LastingJournal, Residency
 from greenroom.actors.roster import Roster
 from greenroom.actors.session import SessionActor, Surroundings
 from greenroom.config.errors import Draining, Overloaded, SessionNotFound
-from greenroom.persistence.journal import Journal, MemoryJournal
-from greenroom.workflow.events import Change
+from greenroom.persistence.journal import Journal, MemoryJournal, TurnRecord
+from greenroom.workflow.events import Change, ToolsChanged
 from greenroom.workflow.port import Caller, Workflow
 
 log = logging.getLogger(__name__)
@@ -53,6 +55,8 @@ class Supervisor:
         self.residency = residency
         self.limits = limits or Limits()
         self.draining = False
+        self.lookout = Lookout()
+        self._count_tools()
         self._journal = journal or (LastingJournal(residency) if residency is not None else MemoryJournal())
         self._sessions: Roster[SessionActor] = Roster(
             ttl=self.limits.session_ttl, maximum=self.limits.max_sessions, is_idle=lambda actor: actor.idle
@@ -68,6 +72,7 @@ class Supervisor:
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Live until cancelled. Every session task is a child of this one."""
+        later = Later(self.limits.linger)
         self._around = Surroundings(
             journal=self._journal,
             limiter=trio.CapacityLimiter(self.limits.worker_threads),
@@ -77,8 +82,11 @@ class Supervisor:
             mailbox_size=self.limits.mailbox_size,
             input_timeout=self.limits.input_timeout,
             linger=self.limits.linger,
+            lookout=self.lookout,
+            later=later,
         )
         async with trio.open_nursery() as self._nursery:
+            self._nursery.start_soon(later.run)
             task_status.started()
             while True:
                 now = trio.current_time()
@@ -99,6 +107,8 @@ class Supervisor:
                 await self._one_settled.wait()
         for actor in self._sessions:
             actor.close()
+            if actor.closed:
+                self._tell_the_end(actor)
 
     def _busy_after_closing_the_parked(self) -> bool:
         for actor in self._sessions:
@@ -120,14 +130,15 @@ class Supervisor:
             session = self.workflow.open_session(caller)
         else:
             session = self.residency.open(handle, caller, conversation_id)
-        return self._add(SessionActor(handle, caller.user_id, session, self._around), walk_on=walk_on)
+        return self._add(SessionActor(handle, caller.user_id, session, self._around, walk_on=walk_on))
 
-    def _add(self, actor: SessionActor, *, walk_on: bool) -> SessionActor:
+    def _add(self, actor: SessionActor) -> SessionActor:
         if self._sessions.full:
             self._make_room()
-        self._sessions.add(actor.handle, actor, trio.current_time())
-        if not walk_on:
+        self._sessions.add(actor.handle, actor, actor.opened_at)
+        if not actor.walk_on:
             self._by_user.setdefault(actor.user_id, {})[actor.handle] = None
+        self.lookout.session_opened(actor.handle, actor.user_id, walk_on=actor.walk_on)
         return actor
 
     def find(self, handle: str, user_id: str | None = None) -> SessionActor:
@@ -145,7 +156,7 @@ class Supervisor:
         if found is None:
             return None
         user_id, session = found
-        return self._add(SessionActor(handle, user_id, session, self._around), walk_on=False)
+        return self._add(SessionActor(handle, user_id, session, self._around))
 
     def latest(self, user_id: str) -> SessionActor:
         """The session that this user needed most recently."""
@@ -163,9 +174,29 @@ class Supervisor:
         if self._sessions.remove(actor.handle) is not None:
             self._dismiss(actor)
 
+    # --- for those who look on -----------------------------------------------------------------------------
+
+    def sessions(self) -> list[tuple[SessionActor, float]]:
+        """Everybody, and when they were last needed, the least recently needed first. Looking does not count."""
+        return self._sessions.entries()
+
+    def peek(self, handle: str) -> SessionActor | None:
+        """A session that is here, without needing it and without bringing it back."""
+        return self._sessions.find(handle)
+
+    def recent_turns(self, handle: str) -> list[TurnRecord]:
+        """Those at hand, the oldest first."""
+        return self._journal.recent(handle) if isinstance(self._journal, MemoryJournal) else []
+
+    @property
+    def threads(self) -> trio.CapacityLimiter:
+        return self._around.limiter
+
     # --- news ----------------------------------------------------------------------------------------------
 
     def announce(self, change: Change) -> None:
+        if isinstance(change, ToolsChanged):
+            self._count_tools()
         for listener in list(self._listeners):
             listener(change)
 
@@ -173,6 +204,9 @@ class Supervisor:
         self._listeners.append(listener)
 
     # --- inside --------------------------------------------------------------------------------------------
+
+    def _count_tools(self) -> None:
+        self.lookout.tally.tools = frozenset(tool.name for tool in self.workflow.tools())
 
     def _needed(self, actor: SessionActor) -> SessionActor:
         self._sessions.touch(actor.handle, trio.current_time())
@@ -199,10 +233,16 @@ class Supervisor:
 
     def _forget(self, actor: SessionActor) -> None:
         """Nobody can ask for its turns any more. Not before its task has ended, which may commit one yet."""
+        self._tell_the_end(actor)
         try:
             self._journal.forget(actor.handle)
         except Exception:
             log.exception("a session could not be forgotten", extra={"session": actor.handle[:8]})
+
+    def _tell_the_end(self, actor: SessionActor, *, crashed: bool = False) -> None:
+        if not actor.over:
+            actor.over = True
+            self.lookout.session_closed(actor.handle, crashed=crashed)
 
     def _start(self, actor: SessionActor) -> None:
         # From a clean context: an actor that inherits the request's context variables keeps that request alive.
@@ -216,6 +256,7 @@ class Supervisor:
             if isinstance(error, BaseExceptionGroup) and error.split((trio.Cancelled, KeyboardInterrupt))[0]:
                 raise
             log.exception("session crashed", extra={"session": actor.handle[:8]})
+            self._tell_the_end(actor, crashed=True)
             self.close(actor)
         if actor.closed:
             self._forget(actor)

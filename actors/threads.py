@@ -31,7 +31,7 @@ class Crew:
     def __init__(self, limiter: trio.CapacityLimiter) -> None:
         self._limiter = limiter
         self._working = 0
-        self._returned = trio.Event()
+        self._returned: trio.Event | None = None
 
     @property
     def busy(self) -> bool:
@@ -52,7 +52,8 @@ class Crew:
         def back_in_the_loop(result: outcome.Outcome[T]) -> None:
             self._limiter.release_on_behalf_of(borrower)
             self._working -= 1
-            self._returned.set()
+            if self._returned is not None:
+                self._returned.set()
             results.append(result)
             finished.set()
 

@@ -18,6 +18,7 @@ from greenroom.config.errors import GreenroomError, MissingClientCapability, Una
 from greenroom.workflow.events import Change, TurnEvent
 from greenroom.workflow.port import Caller
 from greenroom.workflow.questions import Answer, Answers, Questions, accepts, check
+from greenroom.workflow.spans import TurnSpan
 
 T = TypeVar("T")
 
@@ -34,13 +35,18 @@ class RunningTurn:
         announce: Callable[[Change], None],
     ) -> None:
         self.id = request.turn_id
+        self.order = request.order
+        self.parent = request.parent
+        self.span: TurnSpan | None = None
         self.caller: Caller = request.caller
-        self.scope = trio.CancelScope(deadline=trio.current_time() + request.timeout)
+        self.timeout = request.timeout
+        self.began = trio.current_time()
+        self.scope = trio.CancelScope(deadline=self.began + request.timeout)
         self.stop_reason: GreenroomError | None = None
         self.crew = crew
         self._at_hand: dict[str, Answer] = dict(request.answers)
         self._given: Mapping[str, Answer] = {}
-        self._asking = trio.Lock()
+        self._asking: trio.Lock | None = None
         self._answered: trio.Event | None = None
         self._input_timeout = input_timeout
         self._tell = tell
@@ -65,6 +71,7 @@ class RunningTurn:
         for question in questions.values():
             check(question)
         # One set of questions at a time: there is one client, and one place in the session where a turn waits.
+        self._asking = self._asking or trio.Lock()
         async with self._asking:
             # An answer that came along is for the first question of its name, not for every one.
             fitting = {

@@ -6,11 +6,13 @@ Pure but for `existing_folder` and `workflow_name`, which look at the file syste
 
 from __future__ import annotations
 
+import importlib.util
 import ipaddress
 import json
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ import attrs
 BUILT_IN_WORKFLOWS = ("demo", "conformance")
 
 _HOST_NAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_MODULE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}(\.[A-Za-z][A-Za-z0-9_]{0,99}){0,20}")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SWITCH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
@@ -112,7 +115,30 @@ def _existing_folder(text: str) -> Path:
 
 
 def _workflow_name(text: str) -> str:
-    return text if text in BUILT_IN_WORKFLOWS else str(_existing_folder(text))
+    if text in BUILT_IN_WORKFLOWS:
+        return text
+    path = _path(text)
+    if os.path.isdir(path) or (os.path.isfile(path) and path.suffix == ".py"):
+        return str(path)
+    if os.path.exists(path):
+        raise ValueError("it is a file, and its name does not end in .py")
+    if not _is_module(text):
+        raise ValueError("there is nothing at that path")
+    return text
+
+
+def _is_module(text: str) -> bool:
+    """Whether the first part of a dotted name can be imported from here; what the rest is, the loader finds out."""
+    first = text.partition(".")[0]
+    # A module of Python's own is never meant: it is a folder that is not there.
+    if not _MODULE_NAME.fullmatch(text) or first in sys.stdlib_module_names:
+        return False
+    if os.path.isfile(f"{first}.py") or os.path.isdir(first):
+        return True
+    try:
+        return importlib.util.find_spec(first) is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def _host(text: str) -> str:
@@ -175,6 +201,11 @@ JSON_OBJECT = Form('a JSON object, such as {"customer": "42"}', _json_object)
 ACTION = Form('a JSON object with a command_name, such as {"command_name": "list_orders"}', _action)
 PATH = Form("a path", _path)
 EXISTING_FOLDER = Form("an existing folder", _existing_folder)
-WORKFLOW = Form(f"an existing folder, or one of the built-in names {' and '.join(BUILT_IN_WORKFLOWS)}", _workflow_name)
+WORKFLOW = Form(
+    "an existing folder, a .py file, the name of a module, or one of the built-in names "
+    f"{' and '.join(BUILT_IN_WORKFLOWS)}",
+    _workflow_name,
+)
 LOG_LEVEL = _choice("debug", "info", "warning", "error", "critical")
 LOG_FORMAT = _choice("auto", "json", "text")
+HTTP_PATH = _choice("own", "stock")

@@ -19,7 +19,7 @@ import attrs
 
 from greenroom.config import forms
 from greenroom.config.problems import ConfigurationError
-from greenroom.config.secret import Secret
+from greenroom.config.secret import Secret, sounds_secret
 from greenroom.config.sources import Given, Origin, gather
 
 __all__ = ["ROWS", "ConfigurationError", "Row", "Secret", "Settings", "load_settings"]
@@ -69,8 +69,7 @@ def _is_key(name: str) -> bool:
 
 def _admin_token(text: str) -> Secret:
     if not re.fullmatch(r"[!-~]{16,}", text):
-        # Not a ValueError: the sentence that is made of one quotes the value.
-        raise ConfigurationError(f"GREENROOM_ADMIN_TOKEN is set, but it must be {_ADMIN_TOKEN.accepted}.")
+        raise ValueError
     return Secret(text)
 
 
@@ -140,12 +139,15 @@ class Settings:
         "How long a turn may wait before it is safe from a loss of power; 0 is before every answer.")
     handle_days: float = _setting(
         "GREENROOM_HANDLE_DAYS", "30", forms.DAYS, "How long an unused session can still be found again.")
+    max_open_databases: int = _setting(
+        "GREENROOM_MAX_OPEN_DATABASES", "64", forms.COUNT,
+        "How many users' databases are kept open at once; each takes 6 descriptors and a quarter of a megabyte.")
     retention_days: float | None = _setting(
         "GREENROOM_RETENTION_DAYS", None, forms.DAYS,
         "How long a conversation is kept after its last turn; without it, for ever.")
     admin_token: Secret | None = _setting(
         "GREENROOM_ADMIN_TOKEN", None, _ADMIN_TOKEN,
-        "Opens `/admin/` to whoever sends it; without it, nobody. Never shown.")
+        "Opens `/admin/`, and `/console`, `/metrics` and `/sessions` from elsewhere than loopback. Never shown.")
     body_limit: int = _setting(
         "GREENROOM_BODY_LIMIT_BYTES", "4194304", forms.COUNT, "The largest request body that is read.")
     drain_seconds: float = _setting(
@@ -154,6 +156,8 @@ class Settings:
         "GREENROOM_LOG_LEVEL", "info", forms.LOG_LEVEL, "The least important kind of event that is logged.")
     log_format: str = _setting(
         "GREENROOM_LOG_FORMAT", "auto", forms.LOG_FORMAT, "auto is text on a terminal and json elsewhere.")
+    http: str = _setting(
+        "GREENROOM_HTTP", "own", forms.HTTP_PATH, "Who reads plain HTTP/1.1: our own connections, or Hypercorn's.")
     # fmt: on
     origins: Mapping[str, Origin] = attrs.field(factory=dict, repr=False, eq=False)
     """Where each variable that was given came from; one that is absent has its default."""
@@ -210,6 +214,9 @@ def _from_files(values: Mapping[str, Given]) -> dict[str, str]:
 
 
 def _complaint(row: Row, given: Given, detail: str) -> str:
+    if sounds_secret(row.variable):
+        # Neither the value nor the parser's words about it: both may quote a secret.
+        return f"{row.variable} is set (from {given.origin.value}), but it must be {row.form.accepted}."
     given_as = f"{_cut(given.text)!r} (from {given.origin.value})"
     because = f" ({_cut(detail)})" if detail else ""
     return f"{row.variable} is {given_as}, but it must be {row.form.accepted}{because}."

@@ -2,7 +2,9 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["__version__"]
+from greenroom.workflow.plain.progress import progress
+
+__all__ = ["__version__", "progress"]
 
 try:
     __version__ = version("greenroom")

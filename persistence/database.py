@@ -15,13 +15,18 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import attrs
 
 from greenroom.persistence.engine import Engine, Fault, Pair, translated
 from greenroom.persistence.errors import StoreDamaged, StoreError, StoreFull, StoreUnavailable
+from greenroom.persistence.files import sync_files
+from greenroom.persistence.manifest import check_manifest
+from greenroom.persistence.meter import Meters
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +34,8 @@ SET_ASIDE = "set-aside"
 """Beside a database, if ever a log could not be read to its end."""
 
 _BETWEEN_ATTEMPTS = 1.0
+_PATIENCE = 20
+"""How often it is looked whether a flush is over, each time after a sync."""
 _ROOM_NEEDED = 256 * 1024
 """About what opening a database and a first flush may write."""
 
@@ -61,9 +68,13 @@ class Database:
         *,
         clock: Callable[[], float] = time.monotonic,
         on_dirty: Callable[[], None] | None = None,
+        meters: Meters | None = None,
+        read_only: bool = False,
     ) -> None:
         self.path = path
+        self._read_only = read_only
         self.counters = Counters()
+        self._meters = meters or Meters()
         self.dirty = False
         self._clock = clock
         self._on_dirty = on_dirty
@@ -91,14 +102,18 @@ class Database:
 
     def write(self, changes: Changes) -> None:
         """All of it or nothing. Survives the process when this returns, the machine after `sync`."""
+        assert not self._read_only, "it was opened for a glance"
         if self._fault is not None:
             self._try_again(self._fault)
         self.counters.writes += 1
+        began = time.perf_counter()
         try:
             self._opened().write(changes.puts, changes.deletes)
         except (StoreUnavailable, StoreDamaged) as error:
+            self._meters.failures += 1
             self._note(error)
             raise
+        self._meters.commits.note(time.perf_counter() - began)
         if not self.dirty:
             self.dirty = True
             if self._on_dirty is not None:
@@ -108,6 +123,32 @@ class Database:
         if self.dirty:
             self._opened().sync()
             self.dirty = False
+
+    def unsynced_files(self) -> list[Path]:
+        """What has to reach the disk for everything that was written up to now, which counts as synced from here on.
+
+        A log that is gone by then was emptied into a table, and the engine has synced that itself.
+        """
+        if not self.dirty:
+            return []
+        self.dirty = False
+        return [*self.path.glob("*.log"), self.path]
+
+    def settling(self) -> Iterator[Callable[[], None]]:
+        """Everything about a close that has to wait for the disk, as steps for another thread.
+
+        Trouble on the way is for `close` to meet.
+        """
+        engine = self._engine
+        if engine is None or self._fault is not None:
+            return
+        with suppress(StoreError):
+            engine.start_flush()
+            for _ in range(_PATIENCE):
+                yield partial(_sync_quietly, [*self.path.glob("*.log"), self.path])
+                # It may have been closed meanwhile.
+                if self._engine is not engine or not engine.is_flushing:
+                    return
 
     def compact(self) -> None:
         self._opened().compact()
@@ -120,7 +161,7 @@ class Database:
             return
         try:
             engine.close()
-            if self._fault is None:
+            if self._fault is None and not self._read_only:
                 (self.path / "LOG").unlink(missing_ok=True)
         except (StoreError, OSError) as error:
             log.warning("a database did not close cleanly: %s", getattr(error, "detail", error))
@@ -134,6 +175,10 @@ class Database:
         return self._engine
 
     def _reopen(self) -> None:
+        if self._read_only:
+            check_manifest(self.path)
+            self._engine = Engine(self.path, read_only=True)
+            return
         try:
             self._engine = translated(self.path, lambda: open_for_writing(self.path))
             self._fault = None
@@ -166,8 +211,14 @@ class Database:
         self._retry_at = self._clock() + _BETWEEN_ATTEMPTS
 
 
+def _sync_quietly(paths: list[Path]) -> None:
+    with suppress(OSError):
+        sync_files(paths)
+
+
 def open_for_writing(path: Path) -> Engine:
     """Make it if there is nothing yet, read what a crash left, and clear up."""
+    check_manifest(path)
     logs = sorted(path.glob("*.log"))
     full = [each for each in logs if each.stat().st_size]
     # Its file CURRENT cannot tell whether there is something: it may be what was lost.

@@ -20,6 +20,7 @@ from greenroom.persistence.census import Census, HandleCensus, UserCensus
 from greenroom.persistence.database import SET_ASIDE, open_for_writing
 from greenroom.persistence.engine import Engine, Pair, translated
 from greenroom.persistence.errors import StoreDamaged, StoreError
+from greenroom.persistence.manifest import check_manifest
 from greenroom.persistence.names import SESSIONS
 from greenroom.persistence.pool import FORMAT_VERSION, FRESH, check_format, finish_repair, homes, owner
 
@@ -71,6 +72,7 @@ def _examined(home: Path) -> Checkup:
     problems: list[str] = []
     if (home / "db").is_dir():
         try:
+            check_manifest(home / "db")
             engine = Engine(home / "db", read_only=True)
         except StoreError as error:
             return _checkup(home, census, [error.detail])

@@ -90,6 +90,16 @@ class Engine:
     def sync(self) -> None:
         translated(self._path, lambda: self._rdict.flush_wal(True))
 
+    def start_flush(self) -> None:
+        """Have the engine's own thread write a table of what is in memory: less is left for `close` to wait for."""
+        translated(self._path, lambda: self._rdict.flush(False))
+
+    @property
+    def is_flushing(self) -> bool:
+        look = self._rdict.property_int_value
+        names = ("rocksdb.mem-table-flush-pending", "rocksdb.num-running-flushes")
+        return translated(self._path, lambda: any(look(name) for name in names))
+
     def compact(self) -> None:
         """Write the files anew without what was deleted; until then its bytes are still in them."""
 

@@ -69,11 +69,12 @@ class StoreLocked(StoreUnavailable):
 
 class StoreDamaged(StoreError):
     name = "store_damaged"
+    way_out = "Stop the server and let the doctor repair it: `greenroom doctor --repair`."
 
     def __init__(self, detail: str = "") -> None:
         super().__init__(
             "What was kept here is damaged and cannot be read. The operator can repair it; nothing was overwritten.",
-            detail=f"{detail} Stop the server and let the doctor repair it." if detail else "",
+            detail=f"{detail} {self.way_out}" if detail else "",
         )
 
 

@@ -16,6 +16,11 @@ class TurnRecord:
     session: str
     turn_id: str
     outcome: Any
+    kind: str = attrs.field(default="", eq=False)
+    name: str = attrs.field(default="", eq=False)
+    """What was to be done. Not with which arguments: those may be large, and are kept with the conversation."""
+    began: float = attrs.field(default=0.0, eq=False)
+    seconds: float = attrs.field(default=0.0, eq=False)
 
 
 class Journal(Protocol):
@@ -46,6 +51,10 @@ class MemoryJournal:
             if record.turn_id == turn_id:
                 return record
         return None
+
+    def recent(self, session: str) -> list[TurnRecord]:
+        """What is at hand of this session, the oldest first."""
+        return list(self._turns.get(session, ()))
 
     def forget(self, session: str) -> None:
         self._turns.pop(session, None)

@@ -6,7 +6,8 @@ back is never what a caller still holds and may change, and is what JSON makes o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -233,8 +234,22 @@ class MemoryStore:
     def user(self, user_id: str) -> MemoryUserStore:
         return self._users.setdefault(checked_user_id(user_id), MemoryUserStore())
 
+    def keeps(self, user_id: str) -> bool:
+        return next(self.user(user_id).export(), None) is not None
+
+    @contextmanager
+    def glance(self, user_id: str) -> Iterator[MemoryUserStore]:
+        yield self.user(user_id)
+
+    def at_hand(self, user_id: str) -> bool:
+        return True
+
+    def preparing(self, user_id: str) -> Iterator[Callable[[], None]]:
+        return iter(())
+
     def users(self) -> Iterator[str]:
-        return (user_id for user_id, user in self._users.items() if next(user.export(), None))
+        # Of those that there are now: whoever iterates may well ask for users that are new meanwhile.
+        return (user_id for user_id, user in list(self._users.items()) if next(user.export(), None))
 
     def purge(self, user_id: str) -> None:
         self.user(user_id).clear()
@@ -246,6 +261,9 @@ class MemoryStore:
 
     def sync(self, user_id: str | None = None) -> None:
         """There is nothing that could outlive the process."""
+
+    def syncing(self) -> Callable[[], None]:
+        return self.sync
 
     def close(self) -> None:
         """There is nothing to close."""

@@ -15,13 +15,16 @@ import shutil
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from greenroom.persistence.codec import dump_json
 from greenroom.persistence.database import Changes, Database
 from greenroom.persistence.engine import translated
 from greenroom.persistence.errors import StoreDamaged, StoreTooNew, StoreUnavailable, logged
+from greenroom.persistence.files import sync_files
 from greenroom.persistence.keys import FORMAT
+from greenroom.persistence.meter import Meters
 from greenroom.persistence.names import SESSIONS, folder_name, is_folder_name
 
 FORMAT_VERSION = 1
@@ -43,6 +46,7 @@ class Pool:
         on_dirty: Callable[[], None] | None = None,
     ) -> None:
         self.folder = folder
+        self.meters = Meters()
         self._maximum = maximum
         self._clock = clock
         self._on_dirty = on_dirty
@@ -67,9 +71,51 @@ class Pool:
         if not translated(home, lambda: _is_ready(home, user_id, create=create)):
             return None
         while len(self._open) >= self._maximum:
-            self._open.popitem(last=False)[1].close()
+            self._close_oldest()
         self._open[user_id] = opened = self._open_one(home / "db")
         return opened
+
+    def preparing(self, user_id: str) -> Iterator[Callable[[], None]]:
+        """Open what the next call about this user needs, in steps of some milliseconds at most.
+
+        Each holds up whatever runs in this process: whoever iterates lets others have their turn in between, and
+        does in another thread what is handed out, which waits for the disk and holds up nobody.
+        """
+        if user_id in self._open:
+            return
+        self._refuse_if_closed()
+        while len(self._open) >= self._maximum:
+            yield from next(iter(self._open.values())).settling()
+            if len(self._open) >= self._maximum:
+                self._close_oldest()
+                yield _nothing
+        home = self.folder / folder_name(user_id)
+        yield lambda: translated(home, lambda: _make_ready(home, user_id))
+        self.database(user_id, create=True)
+        yield _nothing
+
+    def at_hand(self, user_id: str) -> bool:
+        return user_id in self._open
+
+    def keeps(self, user_id: str) -> bool:
+        """Whether there is a database, open or not."""
+        home = self.folder / folder_name(user_id)
+        return user_id in self._open or (home / "db").is_dir() or (home / FRESH).is_dir()
+
+    @contextmanager
+    def glance(self, user_id: str) -> Iterator[Database | None]:
+        """For reading alone: in a quarter of the time, without waiting for the disk, and nobody else is closed."""
+        self._refuse_if_closed()
+        home = self.folder / folder_name(user_id)
+        translated(home, lambda: finish_repair(home))
+        if user_id in self._open or not (home / "db").is_dir():
+            yield self._open.get(user_id)
+            return
+        database = _checked(Database(home / "db", read_only=True))
+        try:
+            yield database
+        finally:
+            database.close()
 
     def sessions(self) -> Database:
         """Of all session handles. Open from its first use to the end, and not counted."""
@@ -115,21 +161,31 @@ class Pool:
             self._sessions.close()
             self._sessions = None
 
+    def _close_oldest(self) -> None:
+        self._open.popitem(last=False)[1].close()
+
     def _refuse_if_closed(self) -> None:
         if self._closed:
             raise StoreUnavailable(f"{self.folder}: the store is closed.")
 
     def _open_one(self, path: Path) -> Database:
-        database = Database(path, clock=self._clock, on_dirty=self._on_dirty)
+        database = _checked(Database(path, clock=self._clock, on_dirty=self._on_dirty, meters=self.meters))
         try:
-            stamp = database.get(FORMAT)
-            check_format(stamp, path)
-            if stamp is None:
+            if database.get(FORMAT) is None:
                 database.write(Changes({FORMAT: b"%d" % FORMAT_VERSION}))
         except BaseException:
             database.close()
             raise
         return database
+
+
+def _checked(database: Database) -> Database:
+    try:
+        check_format(database.get(FORMAT), database.path)
+    except BaseException:
+        database.close()
+        raise
+    return database
 
 
 def check_format(stamp: bytes | None, path: Path) -> None:
@@ -174,6 +230,14 @@ def _is_ready(home: Path, user_id: str, *, create: bool) -> bool:
     return True
 
 
+def _make_ready(home: Path, user_id: str) -> None:
+    _is_ready(home, user_id, create=True)
+
+
+def _nothing() -> None:
+    """A step that was done already."""
+
+
 def _make_home(home: Path, user_id: str) -> None:
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = home / "user.json.new"
@@ -183,9 +247,4 @@ def _make_home(home: Path, user_id: str) -> None:
         os.fsync(file.fileno())
     fresh.replace(home / "user.json")
     # The engine sees to its own folder; that there is one must survive a loss of power too.
-    for folder in (home, home.parent):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    sync_files((home, home.parent))

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+
+import attrs
 
 from greenroom.persistence import codec, indexes, keys
 from greenroom.persistence.database import Changes, Database
+from greenroom.persistence.engine import translated
 from greenroom.persistence.errors import StoreError
+from greenroom.persistence.files import sync_files
 from greenroom.persistence.names import checked_user_id
 from greenroom.persistence.pool import Pool
 from greenroom.persistence.records import SessionHandle, handle_digest
@@ -86,6 +92,16 @@ class SpeedictHandles:
             database.write(changes)
 
 
+@attrs.frozen
+class _Lent:
+    """Stands in for the pool as long as somebody takes a glance."""
+
+    _database: Database | None
+
+    def database(self, user_id: str, *, create: bool = False) -> Database | None:
+        return self._database
+
+
 class SpeedictStore:
     def __init__(
         self,
@@ -105,6 +121,20 @@ class SpeedictStore:
 
     def user(self, user_id: str) -> SpeedictUserStore:
         return SpeedictUserStore(self.pool, checked_user_id(user_id))
+
+    def keeps(self, user_id: str) -> bool:
+        return self.pool.keeps(checked_user_id(user_id))
+
+    @contextmanager
+    def glance(self, user_id: str) -> Iterator[SpeedictUserStore]:
+        with self.pool.glance(checked_user_id(user_id)) as database:
+            yield SpeedictUserStore(_Lent(database), user_id)
+
+    def at_hand(self, user_id: str) -> bool:
+        return self.pool.at_hand(user_id)
+
+    def preparing(self, user_id: str) -> Iterator[Callable[[], None]]:
+        return self.pool.preparing(checked_user_id(user_id))
 
     def users(self) -> Iterator[str]:
         return self.pool.users()
@@ -127,6 +157,23 @@ class SpeedictStore:
                 errors.append(error)
         if errors:
             raise errors[0]
+
+    def syncing(self) -> Callable[[], None]:
+        """Done to the files and not through the engine, which would hold up all other threads meanwhile."""
+        waiting = {database: database.unsynced_files() for database in self.pool.dirty()}
+
+        def sync() -> None:
+            errors: list[StoreError] = []
+            for database, files in waiting.items():
+                try:
+                    translated(database.path, partial(sync_files, files))
+                except StoreError as error:
+                    database.dirty = True
+                    errors.append(error)
+            if errors:
+                raise errors[0]
+
+        return sync
 
     def close(self) -> None:
         self.pool.close()

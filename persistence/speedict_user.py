@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 
@@ -21,7 +21,6 @@ from greenroom.persistence.errors import (
     logged,
 )
 from greenroom.persistence.lines import Active, active_line, conversation_line, read_line, turn_line
-from greenroom.persistence.pool import Pool
 from greenroom.persistence.records import LATEST_TIME, Conversation, Feedback, Turn
 from greenroom.persistence.store import Page
 from greenroom.persistence.topics import free_topic
@@ -42,10 +41,14 @@ def load(kind: Kind[R], data: bytes, database: Database) -> R:
         raise logged(StoreDamaged(f"{database.path}: {error}.")) from error
 
 
+class Databases(Protocol):
+    def database(self, user_id: str, *, create: bool = False) -> Database | None: ...
+
+
 class SpeedictUserStore:
     """A name and a pool, no more: the database behind it may be closed and opened again between two calls."""
 
-    def __init__(self, pool: Pool, user_id: str) -> None:
+    def __init__(self, pool: Databases, user_id: str) -> None:
         self._pool = pool
         self._user_id = user_id
 

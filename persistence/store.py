@@ -11,7 +11,8 @@ Below: `memory_store`, the model, and `speedict_store`, the one on disk, which i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import attrs
@@ -130,6 +131,21 @@ class Store(Protocol):
     def user(self, user_id: str) -> UserStore:
         """Cheap, and good for as long as the store. Raises `UnstorableValue` for a text that is not Unicode."""
 
+    def keeps(self, user_id: str) -> bool:
+        """Whether there is anything of this user to be looked at. Opens nothing."""
+
+    def glance(self, user_id: str) -> AbstractContextManager[UserStore]:
+        """For a look at a few things, and for nothing that writes: for whoever is not `at_hand` and cannot wait."""
+
+    def at_hand(self, user_id: str) -> bool:
+        """Whether the next call about this user is as quick as any."""
+
+    def preparing(self, user_id: str) -> Iterator[Callable[[], None]]:
+        """Make it so, in short steps, for who is going to write.
+
+        Whoever iterates lets others run in between, and does what is handed out in another thread before going on.
+        """
+
     def users(self) -> Iterator[str]:
         """Everybody of whom something is kept, in no order; perhaps also some whose conversations are all deleted."""
 
@@ -142,6 +158,12 @@ class Store(Protocol):
 
     def sync(self, user_id: str | None = None) -> None:
         """Make everything that was written, by one user or by all, survive the loss of power."""
+
+    def syncing(self) -> Callable[[], None]:
+        """The same for everything that was written up to now, as a function for another thread.
+
+        What it could not do counts as not synced, and is tried again by the next.
+        """
 
     def close(self) -> None:
         """Nothing may be asked of it afterwards. Closing twice is harmless."""

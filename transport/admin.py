@@ -8,7 +8,6 @@ to the loop's own thread, so between two of them everybody else gets a turn.
 
 from __future__ import annotations
 
-import hmac
 import math
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
@@ -35,8 +34,9 @@ from greenroom.persistence.administration import (
 )
 from greenroom.persistence.codec import dump_json
 from greenroom.transport import sse
+from greenroom.transport.bodies import BodyFirst
 from greenroom.transport.guard import Guard
-from greenroom.transport.http import BodyRefused, ClientGone, Receive, Scope, Send, folded, read_body, respond
+from greenroom.transport.operator import BEARER_WANTED, is_bearer
 from greenroom.workflow.conversations.kept import KeptWorkflow
 
 PREFIX = "/admin"
@@ -70,7 +70,7 @@ def install(application: QuartTrio, settings: Settings, guard: Guard, supervisor
     _add_moving(routes, supervisor)
     _add_removing(routes, supervisor)
     application.register_blueprint(routes)
-    application.asgi_app = _BodyFirst(application.asgi_app, settings.body_limit)  # type: ignore[assignment]
+    application.asgi_app = BodyFirst(application.asgi_app, settings.body_limit, _is_ours)  # type: ignore[assignment]
 
 
 # --- the door ----------------------------------------------------------------------------------------------
@@ -78,33 +78,6 @@ def install(application: QuartTrio, settings: Settings, guard: Guard, supervisor
 
 def _is_ours(path: str) -> bool:
     return path == PREFIX or path.startswith(f"{PREFIX}/")
-
-
-@attrs.frozen
-class _BodyFirst:
-    """Hands a request on when its body is here. One that is too large is drained, so that the refusal is heard."""
-
-    inner: Any
-    limit: int
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not _is_ours(scope["path"]):
-            await self.inner(scope, receive, send)
-            return
-        try:
-            body = await read_body(receive, folded(scope["headers"]), self.limit)
-        except ClientGone:
-            return
-        if isinstance(body, BodyRefused):
-            described = _described("body_refused", body.message)
-            await respond(send, body.status, described, [(b"connection", b"close")])
-            return
-        messages = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive_again() -> Any:
-            return messages.pop() if messages else await receive()
-
-        await self.inner(scope, receive_again, send)
 
 
 def _add_door(routes: Blueprint, guard: Guard, token: Secret) -> None:
@@ -121,11 +94,9 @@ def _refusal(guard: Guard, token: Secret) -> Response | None:
     refused = guard.check(request.headers.get("host"), request.headers.get("origin"))
     if refused is not None:
         return _error(refused.status, "misdirected_request" if refused.status == 421 else "forbidden", refused.message)
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    right = hmac.compare_digest(given.strip().encode("utf-8"), token.reveal().encode("utf-8"))
-    if scheme.lower() == "bearer" and right:
+    if is_bearer(request.headers.get("authorization", ""), token):
         return None
-    refusal = _error(401, "unauthorized", "Send the token of GREENROOM_ADMIN_TOKEN as `Authorization: Bearer <token>`.")
+    refusal = _error(401, "unauthorized", BEARER_WANTED)
     refusal.headers["www-authenticate"] = "Bearer"
     return refusal
 

@@ -25,6 +25,8 @@ BODY_SECONDS = 30.0
 KEEP_ALIVE_SECONDS = 15.0
 """Shorter than the idle timeout of any proxy that is worth its name."""
 
+_JSON = (b"content-type", b"application/json")
+
 DRAIN_SECONDS = 5.0
 """How long the rest of a refused body is read and thrown away before the connection is closed on it."""
 
@@ -48,28 +50,46 @@ def folded(raw: RawHeaders) -> dict[str, str]:
     return headers
 
 
-async def read_body(receive: Receive, headers: dict[str, str], limit: int) -> bytes | BodyRefused:
-    """The whole body, or why not. One that is too large has been drained, so that the refusal is heard."""
+def is_our_connection(scope: Scope) -> bool:
+    """Whether the connection is ours: it minds the time a body takes, and a `send` of it may be cancelled."""
+    return "greenroom.http1" in scope.get("extensions", ())
+
+
+async def read_body(
+    receive: Receive, headers: dict[str, str], limit: int, *, minded: bool = False
+) -> bytes | BodyRefused:
+    """The whole body, or why not. One that is too large has been drained, so that the refusal is heard.
+
+    `minded` says that somebody else sees to it that a body does not take for ever.
+    """
     too_large = BodyRefused(413, f"The request body is larger than {limit} bytes.")
     announced = headers.get("content-length", "")
     if announced.isascii() and announced.isdecimal() and int(announced) > limit:
         await _drain(receive)
         return too_large
+    if minded:
+        body = await _gather(receive, limit)
+        return too_large if body is None else body
+    with trio.move_on_after(BODY_SECONDS):
+        body = await _gather(receive, limit)
+        return too_large if body is None else body
+    return BodyRefused(408, f"The request body did not arrive within {BODY_SECONDS:g} seconds.")
+
+
+async def _gather(receive: Receive, limit: int) -> bytes | None:
     parts: list[bytes] = []
     size = 0
-    with trio.move_on_after(BODY_SECONDS):
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > limit:
-                await _drain(receive)
-                return too_large
-            if not message.get("more_body", False):
-                return b"".join(parts)
-    return BodyRefused(408, f"The request body did not arrive within {BODY_SECONDS:g} seconds.")
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > limit:
+            await _drain(receive)
+            return None
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def _drain(receive: Receive) -> None:
@@ -81,16 +101,19 @@ async def _drain(receive: Receive) -> None:
 
 
 async def respond(send: Send, status: int, body: bytes = b"", headers: RawHeaders = ()) -> None:
-    """A whole response in two messages. An empty body gets no content type."""
-    kind = ((b"content-type", b"application/json"),) if body else ()
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [*kind, (b"content-length", str(len(body)).encode()), *headers],
-        }
-    )
+    """A whole response, in one go if the `send` has a way to do that. An empty body gets no content type."""
+    kind = (_JSON,) if body else ()
+    lines = [*kind, (b"content-length", b"%d" % len(body)), *headers]
+    whole = getattr(send, "whole", None)
+    if whole is not None:
+        await whole(status, lines, body)
+        return
+    await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": body, "more_body": False})
+
+
+def session_header(session_id: str) -> list[tuple[bytes, bytes]]:
+    return [(b"mcp-session-id", session_id.encode("ascii"))]
 
 
 class EventStream:

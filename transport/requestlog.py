@@ -1,4 +1,7 @@
-"""One line per request: what was asked for, how it went, how long it took. Never an argument, a token or a body."""
+"""One line per request: what was asked for, how it went, how long it took. Never an argument, a token or a body.
+
+A path that names a user is cut short before the name.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,22 @@ import logging
 import re
 import secrets
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
-from greenroom.transport.http import Scope, Send
+from greenroom.transport.http import Scope, Send, is_our_connection
+from greenroom.transport.logs import Fields, LineHandler
+
+if TYPE_CHECKING:
+    from greenroom.transport.spans import RequestSpan
 
 log = logging.getLogger("greenroom.request")
 
 _SOUND_ID = re.compile(r"[A-Za-z0-9._~:-]{1,128}")
 _SOUND_NAME = re.compile(r"[A-Za-z0-9_./:-]{1,128}")
+_NAMES_A_USER = "/admin/users/"
 
 
 @attrs.define(eq=False)
@@ -29,13 +37,19 @@ class RequestRecord:
     rpc_method: str | None = None
     tool: str | None = None
     client_gone: bool = False
+    our_connection: bool = False
+    span: RequestSpan | None = None
 
     @classmethod
     def of(cls, scope: Scope) -> RequestRecord:
-        given = next((value for name, value in scope["headers"] if name.lower() == b"x-request-id"), b"")
-        text = given.decode("latin-1")
-        request_id = text if _SOUND_ID.fullmatch(text) else secrets.token_hex(8)
-        return cls(scope["method"], scope["path"], request_id, trio.current_time())
+        given = ""
+        for name, value in scope["headers"]:
+            if len(name) == 12 and name.lower() == b"x-request-id":
+                given = value.decode("latin-1")
+                break
+        request_id = given if given and _SOUND_ID.fullmatch(given) else secrets.token_hex(8)
+        path = _without_user(scope["path"])
+        return cls(scope["method"], path, request_id, trio.current_time(), our_connection=is_our_connection(scope))
 
     def note_call(self, body: Any) -> None:
         """Remember which method and tool a JSON-RPC body names, if those are names and nothing else."""
@@ -44,42 +58,77 @@ class RequestRecord:
                 self.rpc_method, self.tool = method, _sound(name)
             case {"method": str(method)}:
                 self.rpc_method = _sound(method)
+        if self.span is not None and isinstance(body, dict):
+            params = body.get("params")
+            self.span.named(self.rpc_method, self.tool, params.get("_meta") if isinstance(params, dict) else None)
 
-    def watching(self, send: Send) -> Send:
-        """A `send` that remembers the status and gives the response its request id.
-
-        It cannot be cancelled half-way, which matters at both ends of a response. Hypercorn counts a response
-        as begun only after its first bytes have gone out: an application that is cancelled in between makes it
-        begin a second one, and the error that follows takes the whole server down. And it reports a finished
-        response as a disconnect, from within the last `send`: Quart-Trio cancels itself on that, and with it
-        Hypercorn's re-arming of the keep-alive timer, so that the connection would stay open for ever.
-        What bounds the wait is the kernel: see `serving`.
-        """
-
-        async def watched(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                self.status = message["status"]
-                headers = [*message.get("headers", ()), (b"x-request-id", self.request_id.encode("ascii"))]
-                message = {**message, "headers": headers}
-            # Hypercorn says goodbye to a client that hung up without waiting for its own sends to end.
-            with trio.CancelScope(shield=True), suppress(trio.BusyResourceError):
-                await send(message)
-
-        return watched
+    def watching(self, send: Send) -> WatchedSend:
+        """A `send` that remembers the status and gives the response its request id."""
+        return WatchedSend(self, send)
 
     def write(self) -> None:
-        fields = {
-            "method": self.method,
-            "path": self.path,
-            "rpc_method": self.rpc_method,
-            "tool": self.tool,
-            "status": self.status,
-            "duration_ms": round((trio.current_time() - self.started) * 1000, 2),
-            "request_id": self.request_id,
-            "client_gone": self.client_gone or None,
-        }
-        log.info("request", extra={key: value for key, value in fields.items() if value is not None})
+        if not log.isEnabledFor(logging.INFO):
+            return
+        known = tuple([(key, value) for key in _KNOWN if (value := getattr(self, key)) is not None])
+        seconds = trio.current_time() - self.started
+        more: Fields = (("duration_ms", round(seconds * 1000, 2)), ("request_id", self.request_id))
+        if not self.client_gone and (handler := LineHandler.sole(log)) is not None:
+            handler.write_info(log.name, "request", known, more)
+        else:
+            gone = {"client_gone": True} if self.client_gone else {}
+            log.info("request", extra={**dict(known), **dict(more), **gone})
+
+
+_KNOWN = ("method", "path", "rpc_method", "tool", "status")
+"""Fields that take few values, those of one request after the other."""
+
+
+def _without_user(path: str) -> str:
+    return f"{_NAMES_A_USER}…" if path.startswith(_NAMES_A_USER) else path
 
 
 def _sound(name: str) -> str | None:
     return name if _SOUND_NAME.fullmatch(name) else None
+
+
+class WatchedSend:
+    """It cannot be cancelled half-way, which matters at both ends of a response.
+
+    Hypercorn counts a response as begun only after its first bytes have gone out: an application that is cancelled in
+    between makes it begin a second one, and the error that follows takes the whole server down. And it reports a
+    finished response as a disconnect, from within the last `send`: Quart-Trio cancels itself on that, and with it
+    Hypercorn's re-arming of the keep-alive timer, so that the connection would stay open for ever.
+    What bounds the wait is the kernel: see `serving`.
+    """
+
+    __slots__ = ("_record", "_send")
+
+    def __init__(self, record: RequestRecord, send: Send) -> None:
+        self._record = record
+        self._send = send
+
+    async def __call__(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self._record.status = message["status"]
+            headers = [*message.get("headers", ()), self._request_id()]
+            message = {**message, "headers": headers}
+        # Hypercorn says goodbye to a client that hung up without waiting for its own sends to end.
+        with trio.CancelScope(shield=True), suppress(trio.BusyResourceError):
+            await self._send(message)
+
+    async def whole(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        """A response that is complete, behind one shield, or none where none is needed."""
+        self._record.status = status
+        headers.append(self._request_id())
+        if self._record.our_connection:
+            await self._whole(status, headers, body)
+            return
+        with trio.CancelScope(shield=True), suppress(trio.BusyResourceError):
+            await self._whole(status, headers, body)
+
+    async def _whole(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+        await self._send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    def _request_id(self) -> tuple[bytes, bytes]:
+        return b"x-request-id", self._record.request_id.encode("ascii")

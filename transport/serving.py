@@ -8,7 +8,6 @@ dead man's switch ends the process if the end is still not reached in time.
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
@@ -22,6 +21,7 @@ from hypercorn.config import Config, Sockets
 from hypercorn.trio import serve as hypercorn_serve
 
 from greenroom.config.settings import Settings
+from greenroom.transport import collector
 from greenroom.transport.app import GreenroomApp, create_app
 from greenroom.transport.logs import configure_logging
 from greenroom.workflow.catalog import find_workflow
@@ -88,9 +88,7 @@ async def _main(app: GreenroomApp, config: Config, drain_seconds: float) -> None
         async with trio.open_nursery() as nursery:
             stop = trio.Event()
             binds = await nursery.start(_hypercorn, app, config, stop)
-            # Everything that start-up made is here to stay; the collector need not look at it again.
-            gc.collect()
-            gc.freeze()
+            collector.settle()
             log.info("listening", extra={"url": f"{binds[0]}/mcp", "workflow": app.supervisor.workflow.name})
             nursery.start_soon(_end_on_signal, signals, app, stop, drain_seconds, config.graceful_timeout)
 

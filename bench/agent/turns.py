@@ -120,8 +120,24 @@ def _client() -> httpx.AsyncClient:
     return httpx.AsyncClient(timeout=60, verify=False, trust_env=False, limits=httpx.Limits(max_connections=None))
 
 
+@attrs.frozen
+class Played:
+    """What a run has shown. CPU seconds and megabytes are by process."""
+
+    tally: Tally
+    calls: int
+    seconds: float
+    spent: Mapping[str, float]
+    memory: Mapping[str, float]
+
+
 async def measure(workflow: str, sessions: int, seconds: float, delay: float) -> bool:
     """Print the figures. Whether they reach the targets and every answer was right."""
+    return report(await play(workflow, sessions, seconds, delay))
+
+
+async def play(workflow: str, sessions: int, seconds: float, delay: float) -> Played:
+    """Turns of so many sessions at once, for so long, with a model that takes `delay` seconds for a call."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     command = ["-m", "greenroom", "serve", "--workflow", workflow]
     # A data folder of its own: what an earlier run has left behind must not be in the way.
@@ -154,7 +170,7 @@ async def measure(workflow: str, sessions: int, seconds: float, delay: float) ->
         memory = {name: resident_mb(pid) for name, pid in processes.items()}
         playing.cancel_scope.cancel()
     data.cleanup()
-    return report(tally, calls, seconds, spent, memory)
+    return Played(tally, calls, seconds, spent, memory)
 
 
 async def _warm_up(playing: trio.Nursery, sessions: int, url: str, tally: Tally) -> None:
@@ -171,20 +187,21 @@ async def _calls(client: httpx.AsyncClient, base: str) -> int:
     return calls
 
 
-def report(tally: Tally, calls: int, seconds: float, spent: Mapping[str, float], memory: Mapping[str, float]) -> bool:
+def report(played: Played) -> bool:
+    tally, seconds = played.tally, played.seconds
     turns = len(tally.latencies)
     if not turns:
         print("no turn was completed:", *tally.wrong[:3], sep="\n")
         return False
     rate, median = turns / seconds, statistics.median(tally.latencies)
     p95 = sorted(tally.latencies)[int(0.95 * turns)]
-    per_turn = calls / turns
+    per_turn = played.calls / turns
     print(f"{turns} turns in {seconds:g} s: {rate:.1f} turns/s, median {median:.3f} s, p95 {p95:.3f} s")
     print(f"{per_turn:.2f} LLM calls per turn, {len(tally.wrong)} wrong answers")
-    for name, each in spent.items():
+    for name, each in played.spent.items():
         print(
             f"  {name:<8} {each / turns * 1000:6.2f} ms of CPU per turn, {each / seconds:4.0%} of a core, "
-            f"{memory[name]:4.0f} MB resident"
+            f"{played.memory[name]:4.0f} MB resident"
         )
     for wrong in tally.wrong[:3]:
         print(f"wrong: {wrong}")

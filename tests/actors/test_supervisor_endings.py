@@ -120,6 +120,7 @@ async def test_a_session_that_crashes_takes_its_turn_along(nursery: trio.Nursery
     house = await open_house(nursery, Scripted(noticing=noticing), BrokenJournal())
     actor = house.open(ANNA)
     owner = play(actor, "noticing")
+    await wait_all_tasks_blocked()
     join(actor, "lost-1")
     assert isinstance(error_of(await owner.wait()), SessionCrashed)
     assert ended.is_set()

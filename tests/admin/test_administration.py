@@ -243,7 +243,15 @@ def test_a_token_is_never_shown() -> None:
 def test_a_token_that_cannot_be_used_is_refused_without_being_shown(token: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         load_settings({"GREENROOM_ADMIN_TOKEN": token})
-    assert "GREENROOM_ADMIN_TOKEN is set, but it must be at least 16 characters" in str(caught.value)
+    assert "GREENROOM_ADMIN_TOKEN is set (from environment), but it must be at least 16" in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_a_token_that_cannot_be_used_is_told_together_with_everything_else_that_is_wrong() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings({"GREENROOM_ADMIN_TOKEN": "hush", "GREENROOM_PORT": "high", "GREENROOM_MAX_OPEN_DATABASES": "0"})
+    named = [problem.split()[0] for problem in caught.value.problems]
+    assert sorted(named) == ["GREENROOM_ADMIN_TOKEN", "GREENROOM_MAX_OPEN_DATABASES", "GREENROOM_PORT"]
     assert "hush" not in str(caught.value)
 
 

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from greenroom.config.cli import Command, Doctor, Export, Forget, Import, Purge, parse
+from greenroom.persistence import keys
 from greenroom.persistence.administration import DAY_MS
+from greenroom.persistence.database import Changes
 from tests.admin.stores import NOW, converse, database_of, files_with, furnish, greenroom
 from tests.config.test_cli import ROOT
-from tests.persistence.builders import a_handle, opened
+from tests.persistence.builders import a_handle, opened, the_database
 
 ALL = (
     ("export",),
@@ -272,17 +274,33 @@ def test_the_doctor_finds_a_truncated_file_and_repairs_what_is_left(tmp_path: Pa
     line, problem, *_ = looked.stdout.splitlines()
     assert line == "user 'alice': 0 conversations, 0 turns; 1 problem"
     assert problem.startswith(f"  problem: {path}")
-    assert len(looked.stdout.splitlines()) == 4
+    assert len(looked.stdout.splitlines()) == 5
+    assert "`greenroom doctor --repair`" in looked.stdout.splitlines()[-1]
     assert {each: each.read_bytes() for each in files_of(path)} == before
 
     mended = greenroom(tmp_path, "doctor", "--repair")
-    assert mended.returncode == 1
+    assert (mended.returncode, mended.stderr) == (0, "")
     line, problem, note, *others = mended.stdout.splitlines()
     assert line == f"user 'alice': {left}; 1 problem, repaired"
     assert problem.startswith(f"  repaired: {path}")
     assert note.startswith("  note: ")
-    assert others == ["user '../bob\\u2028': 1 conversation, 3 turns; healthy", "sessions: 1 handle; healthy"]
+    assert others == [
+        "user '../bob\\u2028': 1 conversation, 3 turns; healthy",
+        "sessions: 1 handle; healthy",
+        "Repaired everything that was wrong, in 1 database.",
+    ]
     assert greenroom(tmp_path, "doctor").returncode == 0
+
+
+def test_the_doctor_says_so_when_something_could_not_be_repaired(tmp_path: Path) -> None:
+    furnish(tmp_path)
+    newer = Changes({keys.conversation("later"): json.dumps({"schema": 9, "id": "later"}).encode()})
+    with opened(tmp_path) as store:
+        the_database(store, "alice").write(newer)
+    (database_of(tmp_path, "../bob\u2028") / "CURRENT").unlink()
+    mended = greenroom(tmp_path, "doctor", "--repair")
+    assert mended.returncode == 1
+    assert mended.stdout.splitlines()[-1] == "Repaired 1 of 2 databases with problems."
 
 
 def test_the_doctor_has_nothing_to_say_against_a_folder_that_is_not_there_yet(tmp_path: Path) -> None:

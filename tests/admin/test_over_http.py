@@ -170,6 +170,14 @@ async def test_forgetting_without_a_number_of_days_is_422(tmp_path: Path) -> Non
             assert (response.status_code, told(response)["code"]) == (422, "invalid_arguments"), body
 
 
+async def test_a_user_who_is_purged_is_not_named_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "greenroom.request")
+    async with serving(tmp_path, **OPEN) as house:
+        assert (await ask(house, "DELETE", "/admin/users/alice/of%20wonderland")).status_code == 404
+    (path,) = [vars(each)["path"] for each in caplog.records if each.name == "greenroom.request"]
+    assert path == "/admin/users/…"
+
+
 # --- beside everything else --------------------------------------------------------------------------------
 
 

@@ -72,7 +72,7 @@ class User:
     touched: set[str] = attrs.field(factory=set)
     """Conversations in which something happened since they were last compared."""
     behind: int = 0
-    """How often the workflow's own state knew less than had been answered. Counted, not judged."""
+    """How often the workflow's own state knew less than had been answered."""
     _pending: Call | None = None
     _calls: int = 0
     _marks: int = 0
@@ -148,7 +148,8 @@ class User:
 
     def _keep_in_mind(self, call: Call, result: Mapping[str, Any]) -> None:
         word = call.arguments["idempotency_key"]
-        seen = Seen(new_turn_id(word, self.handle or ""), self.conversation, word, _text(result), call.attempts)
+        turn_id = new_turn_id(word, f"{self.handle} execute_command")
+        seen = Seen(turn_id, self.conversation, word, _text(result), call.attempts)
         self.seen[seen.turn_id] = seen
         self.touched.add(self.conversation)
         restored = result["structuredContent"].get("session_restored")
@@ -156,7 +157,9 @@ class User:
             sentence = f"was in {self.conversation}, and came back in {restored['conversation']}"
             self.findings.add(Kind.OTHER, self.name, sentence)
         marks = int(seen.text.rpartition(" ")[2])
-        self.behind += marks <= self._marks
+        if marks <= self._marks:
+            self.behind += 1
+            self.findings.add(Kind.OTHER, word, f"the workflow counted {marks} after it had answered {self._marks}")
         self._marks = max(marks, self._marks)
 
 

@@ -56,6 +56,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
         "input_timeout": 600.0,
         "sync_ms": 200,
         "handle_days": 30.0,
+        "max_open_databases": 64,
         "retention_days": None,
         "admin_token": None,
         "body_limit": 4194304,
@@ -115,8 +116,10 @@ def test_a_variable_is_parsed_into_its_field(variable: str, text: str, field: st
 
 
 REFUSED = [
-    ("WORKFLOW_PATH", "/no/such/folder", "an existing folder, or one of the built-in names demo and conformance"),
-    ("WORKFLOW_PATH", __file__, "(it is a file)"),
+    ("WORKFLOW_PATH", "/no/such/folder", "or one of the built-in names demo and conformance"),
+    ("WORKFLOW_PATH", "no_such_module", "a .py file, the name of a module"),
+    ("WORKFLOW_PATH", "json", "there is nothing at that path"),
+    ("WORKFLOW_PATH", "/dev/null", "(it is a file, and its name does not end in .py)"),
     ("WORKFLOW_PATH", "x" * 9999, "there is nothing at that path"),
     ("CONTEXT", "{oops", "it must be a JSON object"),
     ("CONTEXT", "[1]", "(this is a JSON array)"),

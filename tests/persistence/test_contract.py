@@ -260,3 +260,13 @@ def test_every_error_of_the_store_is_one_that_a_client_may_be_told_about(user: U
         user.activate_conversation("c")
     assert (caught.value.code, caught.value.name) == (404, "conversation_not_found")
     assert caught.value.data == {"conversation_id": "c"}
+
+
+def test_users_may_be_asked_for_while_all_of_them_are_gone_through(store: Store) -> None:
+    for name in ("ann", "bob"):
+        store.user(name).create_conversation("c", at=1)
+    seen = []
+    for name in store.users():
+        seen.append(name)
+        store.user(f"{name}'s friend").create_conversation("c", at=1)
+    assert sorted(seen) == ["ann", "bob"]

@@ -19,6 +19,7 @@ from pathlib import Path
 from greenroom.persistence.records import Turn
 from greenroom.persistence.speedict_store import SpeedictStore
 store = SpeedictStore(Path(sys.argv[1]), max_open=2)
+NOISE = "x" * 4000  # a flush every hundred turns or so, and now and then a kill in the middle of one
 number = int(sys.argv[2])
 while True:
     # The turn before is sent again, as a client does that has heard nothing.
@@ -28,7 +29,7 @@ while True:
             if user.get_conversation("c") is None:
                 user.create_conversation("c", at=1)
             if each >= 0:
-                user.append_turn(Turn(id=str(each), conversation_id="c", tool="t", outputs="x" * 500, started_at=each))
+                user.append_turn(Turn(id=str(each), conversation_id="c", tool="t", outputs=NOISE, started_at=each))
     print(number, flush=True)
     number += 1
 """
@@ -50,6 +51,7 @@ def test_no_turn_that_was_acknowledged_is_lost_and_none_is_doubled(tmp_path: Pat
             # What it still said before it died counts too; a line that it did not finish does not.
             rest = writer.stdout.read().rpartition(b"\n")[0].split()
             acknowledged = int(rest[-1]) if rest else acknowledged
+        assert [each.problems for each in examine(tmp_path) if not each.healthy] == []
         with opened(tmp_path) as store:
             turns = store.user("ann").turns("c", limit=100_000, newest_first=False)
             ids = [int(turn.id) for turn in turns]

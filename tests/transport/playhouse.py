@@ -41,6 +41,7 @@ from greenroom.workflow.values import (
     Tool,
     ToolResult,
 )
+from tests.transport import paths
 
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
@@ -312,7 +313,7 @@ async def eventually(condition: Callable[[], bool], seconds: float = 10.0) -> No
 async def open_house(workflow: Any, journal: Journal | None = None, **settings: Any) -> AsyncIterator[House]:
     """Serve a workflow on a free port of loopback for as long as the block lasts."""
     keep_alive = settings.pop("keep_alive_timeout", 75)
-    chosen = Settings(port=0, **settings)
+    chosen = Settings(port=0, **{"http": paths.chosen, **settings})
     app = create_app(chosen, workflow, journal)
     config = make_config(chosen)
     config.keep_alive_timeout = keep_alive

@@ -15,6 +15,8 @@ import attrs
 import httpx
 import trio
 
+from tests.transport import paths
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -71,6 +73,7 @@ async def server_process(
             env={
                 **clean,
                 "GREENROOM_PORT": str(port),
+                "GREENROOM_HTTP": paths.chosen,
                 "GREENROOM_LOG_FORMAT": "json",
                 "SPEEDDICT_FOLDERNAME": str(folder / "data"),
                 **environment,

@@ -71,7 +71,7 @@ async def test_each_request_leaves_one_line_without_arguments_or_tokens(caplog: 
     assert "sesame" not in str(lines)
 
 
-@pytest.mark.parametrize("given", ["two words", "x" * 200, "a\x7fb", ""])
+@pytest.mark.parametrize("given", ["two words", "x" * 200, "a,b", ""])
 async def test_an_unsound_request_id_is_replaced(given: str) -> None:
     async with open_house(Script({})) as house:
         response = await house.client.get(f"{house.base}/health", headers={"x-request-id": given})

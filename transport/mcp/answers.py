@@ -22,7 +22,7 @@ class Incoming:
 
     method: str
     headers: Mapping[str, str]
-    raw_headers: Sequence[tuple[str, str]]
+    raw_headers: Sequence[tuple[bytes, bytes]]
     receive: Receive
     send: Send
     extra_headers: Sequence[tuple[bytes, bytes]] = ()

@@ -17,8 +17,8 @@ import trio
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from greenroom.actors.asking import ask, new_turn_id
-from greenroom.actors.messages import Asking, Failed, Finished, Heard, InputProvided, InputRequired, TurnRequested
+from greenroom.actors.asking import ask, follow
+from greenroom.actors.messages import Asking, Failed, Finished, Heard, InputProvided, InputRequired
 from greenroom.actors.reply import Reply
 from greenroom.actors.session import SessionActor
 from greenroom.actors.supervisor import Supervisor
@@ -26,8 +26,11 @@ from greenroom.config.errors import Draining, LateAnswer, SessionNotFound, TurnT
 from greenroom.transport.bill import StageOptions
 from greenroom.transport.house import DEFAULT_USER
 from greenroom.transport.mcp import wire
+from greenroom.transport.mcp.begun import Begun
 from greenroom.transport.mcp.exchange import Exchange
+from greenroom.transport.mcp.legacy import LegacyConnection
 from greenroom.transport.mcp.reporting import Reporter
+from greenroom.transport.turns import plan_turn
 from greenroom.workflow.port import Caller
 from greenroom.workflow.questions import Ability, Answer, Elicit, Elicited, Question
 from greenroom.workflow.values import Order, SessionUse
@@ -72,8 +75,8 @@ class Call:
     @property
     def abilities(self) -> frozenset[Ability]:
         connection = self.exchange.connection
-        if connection is not None and not connection.registered:
-            return frozenset()
+        if connection is not None:
+            return connection.abilities
         return wire.abilities(self.context.session.client_capabilities)
 
     @property
@@ -87,30 +90,33 @@ class Conversation:
 
     # --- which session -------------------------------------------------------------------------------------
 
-    def find_session(self, call: Call, options: StageOptions) -> SessionActor:
+    def find_session(self, connection: LegacyConnection | None, options: StageOptions) -> SessionActor:
         """The session a call means: by its argument; else the one its connection stands for; else, if it
         belongs to no connection, the caller's most recent one."""
         if options.session_id is not None:
             return self._supervisor.find(options.session_id, options.user_id)
-        connection = call.exchange.connection
         if connection is not None and connection.registered:
             if connection.handle is None:
                 raise SessionNotFound
             return self._supervisor.find(connection.handle, options.user_id)
         return self._supervisor.latest(options.user_id or DEFAULT_USER)
 
-    def _cast(self, call: Call, options: StageOptions, use: SessionUse) -> tuple[SessionActor, bool]:
-        """The session that plays this order, and whether it was opened for nothing else."""
-        connection = call.exchange.connection
+    def cast(
+        self,
+        connection: LegacyConnection | None,
+        abilities: frozenset[Ability],
+        options: StageOptions,
+        use: SessionUse,
+    ) -> tuple[SessionActor, bool]:
+        """The session that plays an order, and whether it was opened for nothing else."""
         bound = options.session_id is not None or (connection is not None and connection.handle is not None)
         if use is SessionUse.REQUIRED or (use is SessionUse.OPTIONAL and bound):
-            return self.find_session(call, options), False
-        caller = Caller(options.user_id or self._owner(call), call.abilities)
+            return self.find_session(connection, options), False
+        caller = Caller(options.user_id or self._owner(connection), abilities)
         return self._supervisor.open(caller, walk_on=True), True
 
-    def _owner(self, call: Call) -> str:
+    def _owner(self, connection: LegacyConnection | None) -> str:
         """Who asks, if it is not said: whoever the connection's session belongs to."""
-        connection = call.exchange.connection
         if connection is None or connection.handle is None:
             return DEFAULT_USER
         try:
@@ -127,24 +133,21 @@ class Conversation:
         options = options or StageOptions()
         if call.request_state is not None:
             return await self.resume(call)
+        if call.exchange.begun is not None:
+            return await self._go_on(call, call.exchange.begun)
         if self._supervisor.draining:
             raise Draining
-        actor, walk_on = self._cast(call, options, use)
-        limits = self._supervisor.limits
-        wait = options.timeout_seconds or limits.turn_timeout
-        deferring = options.on_timeout == "defer"
-        caller = Caller(actor.user_id, call.abilities)
-        turn_id = new_turn_id(options.idempotency_key, actor.handle)
-        timeout = limits.max_turn_timeout if deferring else wait
-        answers = call.answers
+        abilities = call.abilities
+        actor, walk_on = self.cast(call.exchange.connection, abilities, options, use)
+        plan = plan_turn(actor, order, options, self._supervisor.limits, abilities, call.answers)
+        scene = _Scene(self._supervisor, call, actor, plan.turn_id, walk_on=walk_on, owner=plan.owner)
+        return await scene.follow(plan.request, patience=plan.patience)
 
-        def request(reply: Reply) -> Asking:
-            return TurnRequested(turn_id, order, caller, reply, timeout, answers)
-
-        # A caller with a key means to come back for its turn if the connection is lost; so the turn goes on.
-        owner = options.idempotency_key is None
-        scene = _Scene(self._supervisor, call, actor, turn_id, walk_on=walk_on, owner=owner)
-        return await scene.follow(request, patience=wait if deferring else None)
+    async def _go_on(self, call: Call, begun: Begun) -> Finished | Failed | t.InputRequiredResult:
+        """Follow a turn that runs already, or has run."""
+        begun.taken = True
+        scene = _Scene(self._supervisor, call, begun.actor, begun.turn_id, walk_on=begun.walk_on)
+        return await scene.follow(begun.reply)
 
     async def resume(self, call: Call) -> Finished | Failed | t.InputRequiredResult:
         assert call.request_state is not None
@@ -187,11 +190,12 @@ class _Scene:
         self._reporter = Reporter(call.context, call.exchange)
 
     async def follow(
-        self, make: Callable[[Reply], Asking], patience: float | None = None
+        self, asking: Callable[[Reply], Asking] | Reply, patience: float | None = None
     ) -> Finished | Failed | t.InputRequiredResult:
+        """Ask, or go on listening to what was asked already."""
         goes_on = False
         try:
-            heard = await self._ask(make, patience)
+            heard = await (self._listen(asking) if isinstance(asking, Reply) else self._ask(asking, patience))
             while isinstance(heard, InputRequired):
                 if not self._call.legacy:
                     goes_on = True
@@ -202,6 +206,12 @@ class _Scene:
         finally:
             if self._walk_on and not goes_on:
                 self._supervisor.close(self._actor)
+
+    async def _listen(self, reply: Reply) -> Heard:
+        report = self._reporter.report
+        heard = await follow(self._actor, self._turn_id, reply, on_event=report, cancels=self._owner)
+        assert heard is not None
+        return heard
 
     async def _ask(self, make: Callable[[Reply], Asking], patience: float | None = None) -> Heard:
         heard = await ask(

@@ -10,14 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import mcp.types as t
+import trio
 from mcp.server.subscriptions import ListenHandler
+from opentelemetry import trace
 
 from greenroom.actors.supervisor import Supervisor
+from greenroom.transport import plainjson
 from greenroom.transport.guard import Guard
 from greenroom.transport.http import BodyRefused, ClientGone, Receive, Scope, Send, folded, read_body
 from greenroom.transport.mcp import jsonrpc
 from greenroom.transport.mcp.answers import Incoming, respond_json
+from greenroom.transport.mcp.begun import Begun
 from greenroom.transport.mcp.handlers import Handlers, make_server
+from greenroom.transport.mcp.lean import Lean
 from greenroom.transport.mcp.legacy_http import Legacy, speaks_legacy
 from greenroom.transport.mcp.modern import Modern
 from greenroom.transport.mcp.news import ChangeBus, modern_event, tell_legacy
@@ -44,8 +49,20 @@ class Endpoint:
         self._modern = Modern(server, handlers)
         limits = supervisor.limits
         self.legacy = Legacy(server, ttl=limits.session_ttl, max_connections=limits.max_sessions)
-        self.run = self.legacy.run
+        self.lean = Lean(supervisor, handlers, server, self.legacy)
+        self.lean_way = True
+        """Whether plain calls are taken the short way; the answers are the same."""
         supervisor.on_change(self._on_change)
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Live until cancelled, with everything that runs beside the requests."""
+        if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+            # The kernel's spans are wanted, so every call has to go through it.
+            self.lean_way = False
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.lean.moment.run)
+            await nursery.start(self.legacy.run)
+            task_status.started()
 
     def drain(self) -> None:
         """End the streams that would never end by themselves, politely."""
@@ -57,11 +74,11 @@ class Endpoint:
         tell_legacy(change, self.legacy.connections)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, record: RequestRecord) -> None:
-        headers = folded(scope["headers"])
-        raw = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
+        raw = scope["headers"]
+        headers = folded(raw)
         try:
             # Before anything else, whatever the answer: a body that is left unread holds Hypercorn's task.
-            body = await read_body(receive, headers, self._body_limit)
+            body = await read_body(receive, headers, self._body_limit, minded=record.our_connection)
         except ClientGone:
             record.client_gone = True
             return
@@ -99,14 +116,33 @@ class Endpoint:
         if incoming.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             await _refuse(incoming, 415, "The content type must be application/json")
             return
+        shortcut = await self._try_the_short_way(incoming, body, record)
+        if shortcut is True:
+            return
         try:
             value = jsonrpc.decode(body)
         except ValueError:
             await respond_json(incoming, jsonrpc.error(None, t.PARSE_ERROR, "The body is not valid JSON"), 400)
             return
+        if record.rpc_method is None:
+            record.note_call(value)
+        era = self.legacy if _is_legacy(incoming, value) else self._modern
+        begun = shortcut or None
+        try:
+            await era.post(incoming, value, begun)
+        finally:
+            if begun is not None and not begun.claimed:
+                begun.let_go()
+
+    async def _try_the_short_way(self, incoming: Incoming, body: bytes, record: RequestRecord) -> Begun | bool:
+        value = plainjson.read(body) if self.lean_way else None
+        if value is None:
+            return False
+        call = self.lean.recognise(incoming.headers, value, legacy=_is_legacy(incoming, value))
+        if call is None:
+            return False
         record.note_call(value)
-        era = self.legacy if speaks_legacy(incoming.headers) and not claims_modern(value) else self._modern
-        await era.post(incoming, value)
+        return await self.lean.serve(incoming, call)
 
 
 def accepted(accept: str) -> tuple[bool, bool]:
@@ -125,6 +161,10 @@ def claims_modern(value: Any) -> bool:
             return t.PROTOCOL_VERSION_META_KEY in meta
         case _:
             return False
+
+
+def _is_legacy(incoming: Incoming, value: Any) -> bool:
+    return speaks_legacy(incoming.headers) and not claims_modern(value)
 
 
 async def _refuse(incoming: Incoming, status: int, sentence: str, *, close: bool = False) -> None:

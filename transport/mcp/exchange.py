@@ -22,6 +22,7 @@ from mcp.shared.transport_context import TransportContext
 from greenroom.transport.mcp import jsonrpc
 
 if TYPE_CHECKING:
+    from greenroom.transport.mcp.begun import Begun
     from greenroom.transport.mcp.legacy import LegacyConnection
 
 Write = Callable[[dict[str, Any]], Awaitable[None]]
@@ -46,6 +47,8 @@ class Exchange:
     """The older era's connection; without one the client cannot be asked anything in mid-call."""
     release: Callable[[], None] | None = None
     """Let the client hang up and come back for the rest, where it can."""
+    begun: Begun | None = None
+    """The turn that this request has begun already, on the lean way."""
     retry_after: int | None = None
     """Seconds, if the answer turns out to be that there is too much going on."""
     streamed: bool = attrs.field(default=False, init=False)

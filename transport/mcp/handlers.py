@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import mcp.types as t
@@ -46,7 +47,7 @@ LIST_TTL_MS = 60_000
 MAX_COMPLETIONS = 100
 """The protocol's own limit."""
 
-_HOUSE_NAMES = frozenset(tool.name for tool in HOUSE_TOOLS)
+HOUSE_NAMES = frozenset(tool.name for tool in HOUSE_TOOLS)
 
 
 class Handlers:
@@ -65,6 +66,15 @@ class Handlers:
     def _on_change(self, change: Change) -> None:
         if isinstance(change, ToolsChanged):
             self._make_bill()
+
+    @property
+    def bill(self) -> Mapping[str, Act]:
+        """Another object whenever the tools have changed."""
+        return self._bill
+
+    @property
+    def conversation(self) -> Conversation:
+        return self._conversation
 
     def input_schema(self, name: str) -> Any | None:
         act = self._bill.get(name)
@@ -107,7 +117,7 @@ class Handlers:
 
     async def _call_act(self, act: Act, arguments: dict[str, Any], call: Call) -> Finished | Failed | Any:
         act.check_arguments(arguments)
-        if act.tool.name in _HOUSE_NAMES:
+        if act.tool.name in HOUSE_NAMES:
             heard = await self._house.call(act.tool.name, arguments, call)
         else:
             options, own = act.split(arguments)

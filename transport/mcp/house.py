@@ -46,7 +46,7 @@ class House:
         if call.request_state is not None:
             return await self._conversation.resume(call)
         turn_id = arguments["turn_id"]
-        actor = self._conversation.find_session(call, StageOptions(arguments.get("session_id")))
+        actor = self._conversation.find_session(call.exchange.connection, StageOptions(arguments.get("session_id")))
         heard = await self._conversation.attend(
             call,
             actor,
@@ -59,7 +59,7 @@ class House:
 
     async def _cancel_turn(self, arguments: Mapping[str, Any], call: Call) -> Finished | Failed | t.InputRequiredResult:
         turn_id = arguments["turn_id"]
-        actor = self._conversation.find_session(call, StageOptions(arguments.get("session_id")))
+        actor = self._conversation.find_session(call.exchange.connection, StageOptions(arguments.get("session_id")))
         heard = await self._conversation.attend(
             call, actor, turn_id, lambda reply: CancelRequested(turn_id, reply), patience=10.0
         )

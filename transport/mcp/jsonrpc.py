@@ -75,7 +75,7 @@ def parse(value: Any) -> Message | str:
     if "method" in value:
         return _parse_call(value)
     result, error = value.get("result"), value.get("error")
-    if "id" in value and (result is None) != (error is None) and isinstance(result or error or {}, dict):
+    if "id" in value and (result is None) != (error is None) and isinstance(error if result is None else result, dict):
         return Response(value["id"], result, error)
     return "The body is neither a request, a notification nor a response"
 

@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, Protocol
 
 import trio
 from mcp.server import Server
@@ -24,11 +24,12 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, InitializeRequestParams
 
 from greenroom.transport import sse
-from greenroom.transport.mcp import jsonrpc
+from greenroom.transport.mcp import jsonrpc, wire
 from greenroom.transport.mcp.exchange import Exchange, Write
 from greenroom.transport.mcp.faults import answer_to
 from greenroom.transport.mcp.streams import StreamLog
 from greenroom.workflow.events import Level
+from greenroom.workflow.questions import Ability
 
 KEPT_STREAMS = 16
 """Finished streams that a connection keeps for a client that may come back for their end."""
@@ -48,6 +49,10 @@ _NOTHING_TO_CLOSE = AsyncExitStack()
 
 _known_clients: dict[str, InitializeRequestParams] = {}
 """What clients said of themselves, each kind kept once: thousands of connections come from a few programs."""
+
+
+class Cancellable(Protocol):
+    def cancel(self) -> None: ...
 
 
 class LegacyConnection:
@@ -86,7 +91,7 @@ class LegacyConnection:
             else Connection.from_envelope(version, None, None)
         )
         self._kernel.exit_stack = _NOTHING_TO_CLOSE
-        self._working: dict[jsonrpc.Id, trio.CancelScope] = {}
+        self._working: dict[jsonrpc.Id, Cancellable] = {}
         self._asked: dict[jsonrpc.Id, _Pending] = {}
         self._questions = 0
         self._streams: dict[str, StreamLog] = {}
@@ -103,12 +108,25 @@ class LegacyConnection:
     def version(self) -> str:
         return self._kernel.protocol_version
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """What the client can be asked; nothing, if it cannot be reached in mid-call."""
+        return wire.abilities(self._kernel.client_capabilities) if self.registered else frozenset()
+
     # --- messages of the client ----------------------------------------------------------------------------
 
     def begin(self, request: jsonrpc.Request) -> trio.CancelScope:
         """Take a request on. What `notifications/cancelled` will cancel is in use from here to its answer."""
-        scope = self._working[request.id] = trio.CancelScope()
+        scope = trio.CancelScope()
+        self.take_on(request.id, scope)
         return scope
+
+    def take_on(self, request_id: jsonrpc.Id, work: Cancellable) -> None:
+        self._working[request_id] = work
+
+    def end(self, request_id: jsonrpc.Id, work: Cancellable) -> None:
+        if self._working.get(request_id) is work:
+            del self._working[request_id]
 
     async def answer(
         self, request: jsonrpc.Request, exchange: Exchange, scope: trio.CancelScope | None = None
@@ -119,8 +137,7 @@ class LegacyConnection:
             with scope:
                 return await answer_to(request, self._runner().on_request(exchange, request.method, request.params))
         finally:
-            if self._working.get(request.id) is scope:
-                del self._working[request.id]
+            self.end(request.id, scope)
         return jsonrpc.error(request.id, jsonrpc.REQUEST_CANCELLED, "Request cancelled")
 
     def is_working_on(self, request_id: jsonrpc.Id) -> bool:

@@ -6,7 +6,6 @@ follows that log, and so does a later one that comes with `Last-Event-ID`. Every
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,12 +16,14 @@ from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, is_version_at_least
 
 from greenroom.actors.roster import Roster
 from greenroom.transport import sse
-from greenroom.transport.http import EventStream, attend
+from greenroom.transport.http import EventStream, attend, session_header
 from greenroom.transport.mcp import jsonrpc
 from greenroom.transport.mcp.answers import OPEN_AFTER, Incoming, respond_json
+from greenroom.transport.mcp.begun import Begun
 from greenroom.transport.mcp.exchange import Exchange
 from greenroom.transport.mcp.legacy import LegacyConnection
 from greenroom.transport.mcp.streams import StreamLog
+from greenroom.workflow.spans import clean_context
 
 FIRST_VERSION = "2025-03-26"
 """What a client speaks that does not say: the last revision without the version header."""
@@ -68,19 +69,22 @@ class Legacy:
 
     # --- POST ----------------------------------------------------------------------------------------------
 
-    async def post(self, incoming: Incoming, body: Any) -> None:
+    async def post(self, incoming: Incoming, body: Any, begun: Begun | None = None) -> None:
         message = jsonrpc.parse(body)
         if isinstance(message, str):
             await respond_json(incoming, jsonrpc.error(None, t.INVALID_REQUEST, message), 400)
         elif "mcp-session-id" in incoming.headers:
             connection = self._find(incoming)
-            await (self._missing(incoming) if connection is None else self._take(incoming, connection, message))
+            if connection is None:
+                await self._missing(incoming)
+            else:
+                await self._take(incoming, connection, message, begun)
         elif isinstance(message, jsonrpc.Request) and message.method == "initialize":
             await self._shake_hands(incoming, message)
         else:
             # Hosted clients drop the header: serve the call, just without a connection to come back to.
             version = incoming.headers.get("mcp-protocol-version", FIRST_VERSION)
-            await self._take(incoming, LegacyConnection(self._server, None, version), message)
+            await self._take(incoming, LegacyConnection(self._server, None, version), message, begun)
 
     async def _shake_hands(self, incoming: Incoming, request: jsonrpc.Request) -> None:
         if self.draining or (self.connections.full and not self._make_room()):
@@ -102,7 +106,9 @@ class Legacy:
             evicted.close()
         return evicted is not None
 
-    async def _take(self, incoming: Incoming, connection: LegacyConnection, message: jsonrpc.Message) -> None:
+    async def _take(
+        self, incoming: Incoming, connection: LegacyConnection, message: jsonrpc.Message, begun: Begun | None
+    ) -> None:
         if not isinstance(message, jsonrpc.Request):
             await connection.accept(message)
             await incoming.respond(202, headers=_session_header(connection))
@@ -110,12 +116,14 @@ class Legacy:
             sentence = f"The request id {message.id!r} is already in use"
             await respond_json(incoming, jsonrpc.error(message.id, t.INVALID_REQUEST, sentence), 400)
         elif message.method in _TAKE_TIME:
-            await self._long_call(incoming, connection, message)
+            await self._long_call(incoming, connection, message, begun)
         else:
             answer = await connection.answer(message, Exchange(message.id, message.params, connection=connection))
             await respond_json(incoming, answer, headers=_session_header(connection))
 
-    async def _long_call(self, incoming: Incoming, connection: LegacyConnection, request: jsonrpc.Request) -> None:
+    async def _long_call(
+        self, incoming: Incoming, connection: LegacyConnection, request: jsonrpc.Request, begun: Begun | None
+    ) -> None:
         if connection.in_flight >= MAX_IN_FLIGHT:
             sentence = "Too many calls of this connection are in flight. Wait for one of them to end."
             await respond_json(incoming, jsonrpc.error(request.id, t.INTERNAL_ERROR, sentence), 503, retry_after=1)
@@ -129,15 +137,24 @@ class Legacy:
             _into(log),
             connection,
             release=log.release if resumable else None,
+            begun=begun,
         )
         scope = connection.begin(request)
+        if begun is not None:
+            begun.claimed = True
+            if begun.stopped:
+                scope.cancel()
 
         async def work() -> None:
-            answer = await connection.answer(request, exchange, scope)
+            try:
+                answer = await connection.answer(request, exchange, scope)
+            finally:
+                if begun is not None:
+                    begun.let_go()
             log.append(sse.compact(answer), final=True)
 
         # From a clean context, as an actor is: the task may outlive the request that it began with.
-        contextvars.Context().run(self._nursery.start_soon, work)
+        clean_context().run(self._nursery.start_soon, work)
         await self._follow(incoming, connection, log, 0, resumable=resumable, exchange=exchange)
 
     # --- GET and DELETE ------------------------------------------------------------------------------------
@@ -262,7 +279,7 @@ def _into(log: StreamLog) -> Any:
 
 
 def _session_header(connection: LegacyConnection) -> list[tuple[bytes, bytes]]:
-    return [(b"mcp-session-id", connection.id.encode("ascii"))] if connection.registered else []
+    return session_header(connection.id) if connection.registered else []
 
 
 def _retry_header(retry_after: int | None) -> list[tuple[bytes, bytes]]:

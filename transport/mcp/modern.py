@@ -29,6 +29,7 @@ from greenroom.transport import sse
 from greenroom.transport.http import EventStream, attend
 from greenroom.transport.mcp import jsonrpc
 from greenroom.transport.mcp.answers import OPEN_AFTER, Incoming, respond_json, status_of
+from greenroom.transport.mcp.begun import Begun
 from greenroom.transport.mcp.exchange import Exchange
 from greenroom.transport.mcp.faults import answer_to
 from greenroom.transport.mcp.handlers import Handlers
@@ -39,11 +40,11 @@ class Modern:
     server: Server[Any]
     handlers: Handlers
 
-    async def post(self, incoming: Incoming, body: Any) -> None:
+    async def post(self, incoming: Incoming, body: Any, begun: Begun | None = None) -> None:
         message = jsonrpc.parse(body)
         match message:
             case jsonrpc.Request():
-                await self._request(incoming, message, body)
+                await self._request(incoming, message, body, begun)
             case jsonrpc.Notification():
                 # Nothing that a client may say here outlives the request it would be about.
                 version = incoming.headers.get("mcp-protocol-version", "")
@@ -55,7 +56,9 @@ class Modern:
             case str(sentence):
                 await respond_json(incoming, jsonrpc.error(None, t.INVALID_REQUEST, sentence), 400)
 
-    async def _request(self, incoming: Incoming, request: jsonrpc.Request, body: Mapping[str, Any]) -> None:
+    async def _request(
+        self, incoming: Incoming, request: jsonrpc.Request, body: Mapping[str, Any], begun: Begun | None
+    ) -> None:
         route = self._classify(request, body, incoming.headers, incoming.raw_headers)
         if isinstance(route, InboundLadderRejection):
             await self._reject(incoming, request.id, route)
@@ -65,7 +68,7 @@ class Modern:
         async def write(message: dict[str, Any]) -> None:
             await stream.write(sse.event(sse.compact(message)))
 
-        exchange = Exchange(request.id, request.params, write)
+        exchange = Exchange(request.id, request.params, write, begun=begun)
         answer = await self._answer(incoming, request, route, exchange, stream)
         if answer is None:
             return
@@ -104,10 +107,11 @@ class Modern:
         request: jsonrpc.Request,
         body: Mapping[str, Any],
         headers: Mapping[str, str],
-        raw_headers: Sequence[tuple[str, str]],
+        raw_headers: Sequence[tuple[bytes, bytes]],
     ) -> InboundModernRoute | InboundLadderRejection:
         """The SDK's ladder, with the two rungs that need the raw headers or the tool's schema."""
-        if (twice := find_duplicated_routing_header(raw_headers)) is not None:
+        lines = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in raw_headers)
+        if (twice := find_duplicated_routing_header(lines)) is not None:
             return InboundLadderRejection(t.HEADER_MISMATCH, f"{twice} header appears more than once")
         route = classify_inbound_request(body, headers=headers)
         if isinstance(route, InboundLadderRejection) or request.method != "tools/call" or request.params is None:

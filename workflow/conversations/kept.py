@@ -21,6 +21,7 @@ from greenroom.persistence.errors import StoreError
 from greenroom.persistence.records import Conversation, SessionHandle, handle_digest
 from greenroom.persistence.store import Store, UserStore
 from greenroom.workflow.conversations import bill, turns
+from greenroom.workflow.conversations.collector import collect_in_helpings
 from greenroom.workflow.conversations.session import KeptSession, new_id
 from greenroom.workflow.llm.port import LanguageModel
 from greenroom.workflow.port import Caller, Part, Turn, Workflow, WorkflowSession
@@ -62,6 +63,8 @@ class KeptWorkflow:
     retention_days: float | None = None
     """How old a conversation may become before it is forgotten; None is for ever."""
     wall_clock: Callable[[], float] = time.time
+    _door: trio.Lock = attrs.field(factory=trio.Lock, init=False, repr=False)
+    """Users whose database has to be opened first come in one by one."""
 
     # --- the workflow, and more ----------------------------------------------------------------------------
 
@@ -75,7 +78,7 @@ class KeptWorkflow:
 
     @property
     def parts(self) -> Sequence[Part]:
-        return (*self.inner.parts, self.keep_safe, self.forget_old)
+        return (*self.inner.parts, self.keep_safe, self.forget_old, collect_in_helpings)
 
     def tools(self) -> Sequence[Tool]:
         return (*self.inner.tools(), *bill.TOOLS)
@@ -110,15 +113,11 @@ class KeptWorkflow:
     # --- sessions that can be found again ------------------------------------------------------------------
 
     def open(self, handle: str, caller: Caller, conversation_id: str | None) -> WorkflowSession:
-        user = self.store.user(caller.user_id)
-        wanted = user.get_conversation(conversation_id) if conversation_id is not None else None
-        conversation = wanted or user.active_conversation() or self.create_conversation(user)
-        user.activate_conversation(conversation.id)
         now = self.now()
         record = SessionHandle(
             digest=handle_digest(handle),
             user_id=caller.user_id,
-            conversation_id=conversation.id,
+            conversation_id=self._conversation_for(caller.user_id, conversation_id),
             workflow_name=self.name,
             created_at=now,
             last_used_at=now,
@@ -127,29 +126,47 @@ class KeptWorkflow:
         self.written(caller.user_id)
         return KeptSession(self, self.inner.open_session(caller), record, came_back=False)
 
+    def _conversation_for(self, user_id: str, wanted_id: str | None) -> str:
+        """The one that is wanted, the last, or a new one. The first of a user gets its database with the first call."""
+        if not self.store.keeps(user_id):
+            last = self.store.handles.latest(user_id)
+            known = last.conversation_id if last is not None and last.workflow_name == self.name else None
+            return known or new_id()
+        with self.store.glance(user_id) as looked_at:
+            active = looked_at.active_conversation()
+            wanted = looked_at.get_conversation(wanted_id) if wanted_id is not None else None
+        if active is None and wanted is None:
+            return self.create_conversation(self.store.user(user_id)).id
+        if wanted is not None and wanted != active:
+            self.store.user(user_id).activate_conversation(wanted.id)
+        conversation = wanted or active
+        assert conversation is not None
+        return conversation.id
+
     def recall(self, handle: str) -> tuple[str, WorkflowSession] | None:
         record = self.store.handles.find(handle)
         if record is None or record.workflow_name != self.name:
             return None
-        user = self.store.user(record.user_id)
-        if record.conversation_id is None or user.get_conversation(record.conversation_id) is None:
-            record = attrs.evolve(record, conversation_id=self.create_conversation(user).id)
+        if record.conversation_id is None:
+            record = attrs.evolve(record, conversation_id=new_id())
         session = self.inner.open_session(Caller(record.user_id))
         return record.user_id, KeptSession(self, session, record, came_back=True)
 
     def about(self, session: WorkflowSession) -> Mapping[str, Any]:
         if not isinstance(session, KeptSession):
             return {}
-        conversation = self.store.user(session.record.user_id).get_conversation(session.conversation_id)
-        return {"conversation": turns.shown(conversation)} if conversation is not None else {}
+        return {"conversation": turns.shown(session.conversation())}
 
     def recorded(self, handle: str, turn_id: str) -> ToolResult | None:
         record = self.store.handles.find(handle)
-        turn = self.store.user(record.user_id).get_turn(turn_id) if record is not None else None
+        if record is None:
+            return None
+        with self.store.glance(record.user_id) as user:
+            turn = user.get_turn(turn_id)
         return turns.result_of(turn) if turn is not None else None
 
-    def create_conversation(self, user: UserStore) -> Conversation:
-        return user.create_conversation(new_id(), at=self.now(), activate=True)
+    def create_conversation(self, user: UserStore, conversation_id: str | None = None) -> Conversation:
+        return user.create_conversation(conversation_id or new_id(), at=self.now(), activate=True)
 
     # --- resources -----------------------------------------------------------------------------------------
 
@@ -179,6 +196,18 @@ class KeptWorkflow:
     def now(self) -> int:
         return round(self.wall_clock() * 1000)
 
+    async def ready(self, user_id: str) -> None:
+        """Return when what is kept of this user can be used at once.
+
+        Opening a database holds up the whole process for some milliseconds, and a thread would not help: so it is one
+        at a time, in steps, and everybody who has theirs open is served between two of them.
+        """
+        if self.store.at_hand(user_id):
+            return
+        async with self._door:
+            for step in self.store.preparing(user_id):
+                await trio.to_thread.run_sync(step)
+
     def written(self, user_id: str) -> None:
         if self.sync_seconds == 0:
             self.store.sync(user_id)
@@ -193,11 +222,18 @@ class KeptWorkflow:
                     expire_at = trio.current_time() + 3600
                     self._quietly(lambda: self.store.handles.expire(self.now() - round(self.handle_days * 86_400_000)))
                 if self.store.dirty:
-                    self._quietly(self.store.sync)
+                    await self._sync()
                 await trio.sleep(max(self.sync_seconds, 0.05))
         finally:
             self._quietly(self.store.sync)
             self.store.close()
+
+    async def _sync(self) -> None:
+        """In a thread: the disk may take its time, and nobody has to wait for it."""
+        try:
+            await trio.to_thread.run_sync(self.store.syncing())
+        except StoreError:
+            log.exception("what was written could not be made safe")
 
     async def forget_old(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Every hour, let go of conversations that are older than they may be: a short step, then everybody else."""
@@ -233,5 +269,7 @@ class _Visitor:
         return await self.inner.get_prompt(order, turn)
 
     async def read_resource(self, order: ReadResource, turn: Turn) -> ResourceResult:
+        if order.uri.startswith(ALL) and self.house.store.keeps(self.caller.user_id):
+            await self.house.ready(self.caller.user_id)
         read = self.house.read_conversation(self.house.store.user(self.caller.user_id), order.uri)
         return read or await self.inner.read_resource(order, turn)

@@ -15,7 +15,7 @@ import attrs
 
 from greenroom.config.errors import GreenroomError, InvalidArguments
 from greenroom.persistence.records import Conversation, Feedback, SessionHandle, Turn, TurnStatus
-from greenroom.workflow.conversations import bill, turns
+from greenroom.workflow.conversations import bill, states, turns
 from greenroom.workflow.conversations.naming import Exchange, name_conversation
 from greenroom.workflow.events import ResourcesChanged, ResourceUpdated
 from greenroom.workflow.llm.errors import LlmError
@@ -75,9 +75,17 @@ class KeptSession:
         assert self.record.conversation_id is not None
         return self.record.conversation_id
 
+    def conversation(self) -> Conversation:
+        """As it is kept; or as it will be, if it is a user's first and nothing has been said yet."""
+        with self._house.store.glance(self.record.user_id) as user:
+            kept = user.get_conversation(self.conversation_id)
+        born = self.record.created_at
+        return kept or Conversation(id=self.conversation_id, created_at=born, updated_at=born)
+
     # --- what the stage calls ------------------------------------------------------------------------------
 
     async def call_tool(self, order: CallTool, turn: RunningTurn) -> ToolResult:
+        await self._arrive()
         match order.name:
             case bill.NEW_CONVERSATION.name:
                 return await self._new_conversation(turn)
@@ -94,7 +102,17 @@ class KeptSession:
         return await self._inner.get_prompt(order, turn)
 
     async def read_resource(self, order: ReadResource, turn: RunningTurn) -> ResourceResult:
+        await self._arrive()
         return self._house.read_conversation(self._user, order.uri) or await self._inner.read_resource(order, turn)
+
+    async def _arrive(self) -> None:
+        """Before anything else: what is kept is at hand, and so is the conversation."""
+        is_first = not self._house.store.keeps(self.record.user_id)
+        await self._house.ready(self.record.user_id)
+        if self._user.get_conversation(self.conversation_id) is None:
+            # Unless it is the user's first, it was old and has been forgotten; what is said now begins another.
+            wanted = self.conversation_id if is_first else None
+            self._move_to(self._house.create_conversation(self._user, wanted))
 
     # --- a turn of the workflow ----------------------------------------------------------------------------
 
@@ -104,22 +122,18 @@ class KeptSession:
             return turns.result_of(known)
         if not self._house.keeps(order.name):
             return await self._inner.call_tool(order, turn)
-        if self._user.get_conversation(self.conversation_id) is None:
-            # It was old, and has been forgotten meanwhile; what is said now begins another.
-            self._move_to(self._house.create_conversation(self._user))
         restored = await self._go_on(turn)
         started_at = self._house.now()
         try:
             result = await self._inner.call_tool(order, turn)
         except GreenroomError as error:
-            self._keep(order, turn, started_at, TurnStatus.FAILED, turns.outputs_of_error(error))
+            await self._keep(order, turn, started_at, TurnStatus.FAILED, turns.outputs_of_error(error))
             raise
         result = _told(result, restored)
-        self._keep(order, turn, started_at, turns.status_of(result), turns.outputs_of(result), result)
-        await self._remember(turn)
+        await self._keep(order, turn, started_at, turns.status_of(result), turns.outputs_of(result), result)
         return result
 
-    def _keep(
+    async def _keep(
         self,
         order: CallTool,
         turn: RunningTurn,
@@ -128,7 +142,13 @@ class KeptSession:
         outputs: Mapping[str, Any],
         result: ToolResult | None = None,
     ) -> None:
-        """On disk before anybody hears of it."""
+        """On disk before anybody hears of it: first what it takes to go on after this turn, then the turn.
+
+        They are in two databases, so a kill may come between: see `states` for why that does no harm.
+        """
+        state = await self._inner.save(turn) if isinstance(self._inner, Lasting) else None
+        await self._house.ready(self.record.user_id)
+        self._remember(states.after(turn.id, state, self.record.state))
         traces: Sequence[Any] = turns.traces_of(result.traces) if result is not None else ()
         self._user.append_turn(
             Turn(
@@ -155,13 +175,14 @@ class KeptSession:
         self._fresh_history = False
         if self._to_restore:
             restored = {"conversation": self.conversation_id, "startup": "run again"}
-            if isinstance(self._inner, Lasting) and self.record.state is not None:
-                restored |= await self._inner.restore(self.record.state, turn)
+            state = states.valid(self.record.state, lambda turn_id: self._user.get_turn(turn_id) is not None)
+            self.record = attrs.evolve(self.record, state=state)
+            if isinstance(self._inner, Lasting) and state is not None:
+                restored |= await self._inner.restore(state, turn)
             self._to_restore = False
         return restored
 
-    async def _remember(self, turn: RunningTurn) -> None:
-        state = await self._inner.save(turn) if isinstance(self._inner, Lasting) else None
+    def _remember(self, state: Mapping[str, Any] | None) -> None:
         self.record = attrs.evolve(self.record, last_used_at=self._house.now(), state=state)
         self._house.store.handles.put(self.record)
 

@@ -80,7 +80,7 @@ def item_kind(kind: Any) -> Any | None:
     if origin not in _LISTS:
         return None
     arguments = [argument for argument in get_args(kind) if argument is not Ellipsis]
-    if len(set(arguments)) > 1:
+    if any(argument != arguments[0] for argument in arguments[1:]):
         # A tuple with a type for each place is one value, which pydantic reads as a whole.
         return None
     return arguments[0] if arguments else str

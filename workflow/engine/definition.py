@@ -6,6 +6,7 @@ every session. The author's own code hangs on them, out of sight of `repr` and `
 
 from __future__ import annotations
 
+import abc
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -127,6 +128,13 @@ class StartupAction:
     command: str = ""
 
 
+class Root(abc.ABC):
+    """A root context that is no object of the author's, and knows what is around those that are."""
+
+    @abc.abstractmethod
+    def parent_of(self, context: object) -> object: ...
+
+
 @attrs.frozen
 class WorkflowDefinition:
     name: str
@@ -135,7 +143,7 @@ class WorkflowDefinition:
     core: Mapping[str, CommandDef]
     description: str = ""
     startup_action: StartupAction | None = None
-    new_root: Callable[[], object] | None = attrs.field(default=None, repr=False, eq=False)
+    new_root: Callable[[], Root] | None = attrs.field(default=None, repr=False, eq=False)
     """Makes the root context that a session begins in; without it, a session has none until a command sets one."""
 
     @property

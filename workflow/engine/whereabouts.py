@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import attrs
 
 from greenroom.workflow.compat.workflow import GLOBAL, GLOBAL_DISPLAY, Workflow
-from greenroom.workflow.engine.definition import CommandDef, WorkflowDefinition, shown
+from greenroom.workflow.engine.definition import CommandDef, Root, WorkflowDefinition, shown
 from greenroom.workflow.engine.errors import UnknownCommand
 
 _MAX_DEPTH = 100
@@ -39,13 +39,6 @@ class Place:
     current: object | None
 
 
-@runtime_checkable
-class Remembering(Protocol):
-    """A root context that knows what is around an object, where the object's class does not say it."""
-
-    def parent_of(self, context: object) -> object: ...
-
-
 class ReportProgress(Protocol):
     """How a command tells whoever waits for it how far it has come. Called from the command's own thread."""
 
@@ -68,7 +61,7 @@ class SessionWorkflow(Workflow):
 
     def get_parent(self, command_context_object: object | None = None) -> object | None:
         asked, root = command_context_object, self._root
-        if asked is None or asked is root or not isinstance(root, Remembering):
+        if asked is None or asked is root or not isinstance(root, Root):
             return super().get_parent(asked)
         return root.parent_of(asked)
 

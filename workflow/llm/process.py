@@ -25,7 +25,9 @@ from greenroom.workflow.llm.link import COMMAND, Ending, Link, Lost
 from greenroom.workflow.llm.port import Completion, Delta, Purpose, Request
 from greenroom.workflow.llm.retries import Failure, pause_before, verdict
 from greenroom.workflow.llm.routes import Route, Routes
+from greenroom.workflow.llm.tally import CallTally
 from greenroom.workflow.llm.wire import arguments, completion, mended, scrubbed
+from greenroom.workflow.spans import CURRENT
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,7 @@ class LlmProcess:
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         self.limits = limits or Limits()
+        self.tally = CallTally()
         self._routes = routes
         self._command = command
         self._jitter = jitter
@@ -142,17 +145,40 @@ class LlmProcess:
 
     async def complete(self, request: Request, *, on_delta: Callable[[Delta], None] | None = None) -> Completion:
         errand = _Errand(request, self._routes.route(request.purpose), on_delta)
+        recorder = CURRENT.get()
+        if recorder is None:
+            return await self._complete(errand)
+        role, model = request.purpose.name.lower(), errand.route.model
+        facts = {"gen_ai.operation.name": "chat", "gen_ai.request.model": model, "greenroom.llm.role": role}
+        with recorder.step(f"chat {model}", facts) as step:
+            answer = await self._complete(errand)
+            usage = answer.usage
+            step.note(
+                {
+                    "gen_ai.usage.input_tokens": usage.prompt_tokens,
+                    "gen_ai.usage.output_tokens": usage.completion_tokens,
+                }
+            )
+            return answer
+
+    async def _complete(self, errand: _Errand) -> Completion:
+        request = errand.request
         started = trio.current_time()
         try:
             with trio.move_on_after(self.limits.call_timeout):
                 async with self._places:
                     answer = await self._usable(errand)
+                self.tally.note(request.purpose, "completed", trio.current_time() - started)
                 self._log_success(errand, answer, started)
                 return answer
             if self._link is not None and self._link.open:
                 self._link.suspect()
             raise LlmTimedOut(request.purpose, self.limits.call_timeout)
+        except trio.Cancelled:
+            self.tally.note(request.purpose, "cancelled", trio.current_time() - started)
+            raise
         except LlmError as error:
+            self.tally.note(request.purpose, error.name, trio.current_time() - started)
             log.warning("language model call failed", extra={"error": error.name, **self._facts(errand, started)})
             raise
 

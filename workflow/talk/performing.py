@@ -19,6 +19,7 @@ from greenroom.workflow.engine.outcome import CommandResult
 from greenroom.workflow.engine.parameters import format_command
 from greenroom.workflow.events import Direction, Progress, Trace
 from greenroom.workflow.port import Turn
+from greenroom.workflow.spans import CURRENT
 
 MAX_TRACES = 500
 """Of one turn, kept for the answer; the oldest go first. What is streamed is not limited by this."""
@@ -47,6 +48,18 @@ class Performer:
         return await self._run(text, lambda: self.instance.prepare(name, parameters, text=said or text))
 
     async def _run(self, text: str, prepare: Callable[[], PreparedCall]) -> CommandResult:
+        recorder = CURRENT.get()
+        if recorder is None:
+            return await self._run_traced(text, prepare)
+        with recorder.step("command", {}) as step:
+            result = await self._run_traced(text, prepare)
+            step.rename(f"command {result.command_name}")
+            step.note({"greenroom.command": result.command_name})
+            if not result.success:
+                step.failed("failed")
+            return result
+
+    async def _run_traced(self, text: str, prepare: Callable[[], PreparedCall]) -> CommandResult:
         self._trace(Direction.TO_WORKFLOW, raw_command=text)
         try:
             result = await self._perform(prepare)

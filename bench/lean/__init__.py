@@ -1,0 +1,1 @@
+"""What the endpoint itself costs, without a socket."""

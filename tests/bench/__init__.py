@@ -1,0 +1,1 @@
+"""The benchmark's own parts: how it reads responses, what it lets pass, what it makes of figures."""

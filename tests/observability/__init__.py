@@ -1,0 +1,1 @@
+"""What an operator sees: the door, sessions and streams, figures, spans."""
