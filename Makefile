@@ -25,7 +25,7 @@ FIND_PYTHON = python=; for candidate in $(CANDIDATES); do \
 			"Install it, or say where it is: make install PYTHON=/path/to/python3.11" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test check conformance clients chaos bench load llm-test pins
+.PHONY: help install serve test check conformance clients chaos bench fuzz load llm-test pins
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,10 @@ chaos: install ## kill the server 200 times under load and compare what is kept 
 
 bench: install ## measure Greenroom beside its peers, about eight minutes; ARGS="--quick" takes a look
 	$(BIN)/python -m bench.run $(ARGS)
+
+fuzz: install ## 100,000 hostile byte streams for the HTTP/1.1 connection, and 5,000 hostile calls of REST
+	$(BIN)/python -m tests.http1.fuzz --cases 100000
+	$(BIN)/python -m tests.rest.fuzz --cases 5000
 
 load: install ## 2,000 sessions for five minutes; ARGS="--sessions 500 --minutes 1" is a smaller wave
 	$(BIN)/python -m load.run $(ARGS)

@@ -32,6 +32,7 @@ def describe() -> dict[str, str | float]:
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
+        # Of whoever else is there: it is looked at before the first server is started.
         "load": round(os.getloadavg()[0], 2),
     }
 
@@ -66,5 +67,5 @@ def _from_manifest(environment: str) -> str:
     manifest = json.loads((HERE / f"{environment}.json").read_text())
     command = [node(BUILD / environment), "--version"]
     said = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    named = [f"{name.removeprefix('@modelcontextprotocol/')} {pin}" for name, pin in manifest["dependencies"].items()]
+    named = [f"{name} {pin}" for name, pin in manifest["dependencies"].items()]
     return ", ".join([f"Node {said.removeprefix('v')}", *named])

@@ -130,4 +130,4 @@ def _first(results: Mapping[str, Any], environment: str) -> str:
 def _package(versions: str) -> str:
     """The version of the SDK itself, among Node's and those of what is around it."""
     named = dict(each.rsplit(" ", 1) for each in versions.split(", "))
-    return named.get("sdk") or named.get("server", "")
+    return named.get("@modelcontextprotocol/sdk") or named.get("@modelcontextprotocol/server", "")

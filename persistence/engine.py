@@ -39,6 +39,8 @@ _WRITE_BUFFER = 512 * 1024
 """A database has at most two in memory. Larger ones are no faster, smaller ones flush all the time."""
 _ARENA = 8 * 1024
 """What a write buffer grows by, and so what an idle database needs."""
+_FILE_BUFFER = 16 * 1024
+"""Of each file that is being written, of which an open database has two."""
 _CACHE = Cache(8 * 1024 * 1024)
 """For blocks that were read, of all databases together."""
 
@@ -150,6 +152,8 @@ def _options(recovery: DBRecoveryMode, *, create: bool) -> Options:
     options.set_write_buffer_size(_WRITE_BUFFER)
     options.set_arena_block_size(_ARENA)
     options.set_max_open_files(64)
+    options.set_table_cache_num_shard_bits(0)
+    options.set_writable_file_max_buffer_size(_FILE_BUFFER)
     options.set_max_file_opening_threads(1)
     options.set_manifest_preallocation_size(4096)
     options.set_skip_stats_update_on_db_open(True)

@@ -24,6 +24,7 @@ from greenroom.persistence.engine import translated
 from greenroom.persistence.errors import StoreDamaged, StoreTooNew, StoreUnavailable, logged
 from greenroom.persistence.files import sync_files
 from greenroom.persistence.keys import FORMAT
+from greenroom.persistence.layout import lay_out
 from greenroom.persistence.meter import Meters
 from greenroom.persistence.names import SESSIONS, folder_name, is_folder_name
 
@@ -79,18 +80,19 @@ class Pool:
         """Open what the next call about this user needs, in steps of some milliseconds at most.
 
         Each holds up whatever runs in this process: whoever iterates lets others have their turn in between, and
-        does in another thread what is handed out, which waits for the disk and holds up nobody.
+        does in another thread what is handed out, which waits for the disk and holds up nobody. The first step touches
+        nothing but this user's own folder, so that several users can take theirs at a time.
         """
         if user_id in self._open:
             return
         self._refuse_if_closed()
+        home = self.folder / folder_name(user_id)
+        yield lambda: translated(home, lambda: _make_ready(home, user_id))
         while len(self._open) >= self._maximum:
             yield from next(iter(self._open.values())).settling()
             if len(self._open) >= self._maximum:
                 self._close_oldest()
                 yield _nothing
-        home = self.folder / folder_name(user_id)
-        yield lambda: translated(home, lambda: _make_ready(home, user_id))
         self.database(user_id, create=True)
         yield _nothing
 
@@ -232,6 +234,7 @@ def _is_ready(home: Path, user_id: str, *, create: bool) -> bool:
 
 def _make_ready(home: Path, user_id: str) -> None:
     _is_ready(home, user_id, create=True)
+    lay_out(home / "db")
 
 
 def _nothing() -> None:

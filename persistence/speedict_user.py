@@ -48,6 +48,8 @@ class Databases(Protocol):
 class SpeedictUserStore:
     """A name and a pool, no more: the database behind it may be closed and opened again between two calls."""
 
+    __slots__ = ("_pool", "_user_id")
+
     def __init__(self, pool: Databases, user_id: str) -> None:
         self._pool = pool
         self._user_id = user_id

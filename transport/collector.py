@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 
-THRESHOLDS = (50_000, 20, 20)
+THRESHOLDS = (10_000, 10, 20)
 """Objects made and not freed before the young are looked through, which takes 2 to 3 ms for so many; and how often that
 is done before the next older ones are. All of them are looked through only when a quarter of them are new."""
 

@@ -124,18 +124,33 @@ class EventStream:
 
     def __init__(self, send: Send, headers: RawHeaders, preamble: bytes = b"") -> None:
         self._send = send
+        self._steady_send = getattr(send, "steady", send)
         self._headers = list(headers)
         self._preamble = preamble
         self._lock = trio.Lock()
         self.started = False
 
     async def write(self, frame: bytes) -> None:
-        async with self._lock:
+        await self._write(frame, self._send)
+
+    async def write_steadily(self, frame: bytes) -> None:
+        """For whoever works on the response, and is cancelled only if nobody reads it any more."""
+        await self._write(frame, self._steady_send)
+
+    async def _write(self, frame: bytes, send: Send) -> None:
+        try:
+            # Trio's `acquire` lets the others have their turn first, even if there is nobody to wait for.
+            self._lock.acquire_nowait()
+        except trio.WouldBlock:
+            await self._lock.acquire()
+        try:
             if not self.started:
                 self.started = True
-                await self._send({"type": "http.response.start", "status": 200, "headers": self._headers})
+                await send({"type": "http.response.start", "status": 200, "headers": self._headers})
                 frame = self._preamble + frame
-            await self._send({"type": "http.response.body", "body": frame, "more_body": True})
+            await send({"type": "http.response.body", "body": frame, "more_body": True})
+        finally:
+            self._lock.release()
 
     async def end(self, frame: bytes = b"") -> None:
         """Finish the response."""

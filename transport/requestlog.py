@@ -5,17 +5,19 @@ A path that names a user is cut short before the name.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import secrets
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import trio
 
 from greenroom.transport.http import Scope, Send, is_our_connection
-from greenroom.transport.logs import Fields, LineHandler
+from greenroom.transport.logs import LineHandler
 
 if TYPE_CHECKING:
     from greenroom.transport.spans import RequestSpan
@@ -69,18 +71,29 @@ class RequestRecord:
     def write(self) -> None:
         if not log.isEnabledFor(logging.INFO):
             return
-        known = tuple([(key, value) for key in _KNOWN if (value := getattr(self, key)) is not None])
-        seconds = trio.current_time() - self.started
-        more: Fields = (("duration_ms", round(seconds * 1000, 2)), ("request_id", self.request_id))
-        if not self.client_gone and (handler := LineHandler.sole(log)) is not None:
-            handler.write_info(log.name, "request", known, more)
-        else:
-            gone = {"client_gone": True} if self.client_gone else {}
-            log.info("request", extra={**dict(known), **dict(more), **gone})
+        duration = round((trio.current_time() - self.started) * 1000, 2)
+        known = (self.method, self.path, self.rpc_method, self.tool, self.status)
+        handler = LineHandler.sole(log)
+        if handler is not None and not self.client_gone:
+            # The id is one that needs no quoting: it was looked at, or made here.
+            handler.write_info(_beginning(known), f'"duration_ms": {duration!r}, "request_id": "{self.request_id}"')
+            return
+        fields = {**_fields(known), "duration_ms": duration, "request_id": self.request_id}
+        log.info("request", extra={**fields, "client_gone": True} if self.client_gone else fields)
 
 
-_KNOWN = ("method", "path", "rpc_method", "tool", "status")
-"""Fields that take few values, those of one request after the other."""
+Known = tuple[str, str, str | None, str | None, int | None]
+"""What is the same in one request after the other: method, path, the call's method and tool, status."""
+
+
+def _fields(known: Known) -> dict[str, str | int]:
+    names = ("method", "path", "rpc_method", "tool", "status")
+    return {name: value for name, value in zip(names, known, strict=True) if value is not None}
+
+
+@lru_cache(maxsize=256)
+def _beginning(known: Known) -> str:
+    return json.dumps({"logger": log.name, "message": "request", **_fields(known)})[1:-1]
 
 
 def _without_user(path: str) -> str:
@@ -109,12 +122,23 @@ class WatchedSend:
 
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
-            self._record.status = message["status"]
-            headers = [*message.get("headers", ()), self._request_id()]
-            message = {**message, "headers": headers}
+            message = self._begun(message)
         # Hypercorn says goodbye to a client that hung up without waiting for its own sends to end.
         with trio.CancelScope(shield=True), suppress(trio.BusyResourceError):
             await self._send(message)
+
+    async def steady(self, message: Any) -> None:
+        """For a caller who is cancelled only if the client has left: our own connection needs no shield then."""
+        if not self._record.our_connection:
+            await self(message)
+            return
+        if message["type"] == "http.response.start":
+            message = self._begun(message)
+        await self._send(message)
+
+    def _begun(self, message: Any) -> Any:
+        self._record.status = message["status"]
+        return {**message, "headers": [*message.get("headers", ()), self._request_id()]}
 
     async def whole(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         """A response that is complete, behind one shield, or none where none is needed."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from greenroom.transport import plainjson
+
 CONTENT_TYPE = b"text/event-stream; charset=utf-8"
 
 HEADERS: tuple[tuple[bytes, bytes], ...] = (
@@ -18,12 +20,16 @@ HEADERS: tuple[tuple[bytes, bytes], ...] = (
 )
 """For every stream: nginx must not buffer it, nobody may cache or recompress it."""
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
 KEEP_ALIVE = b": keep-alive\n\n"
 
 
 def compact(value: Any) -> bytes:
     """JSON, ASCII only, no spaces. Refuses NaN and infinities, which are not JSON."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    if plainjson.is_plain(value) and (data := plainjson.write(value)) is not None:
+        return data
+    return _ENCODER.encode(value).encode("ascii")
 
 
 def event(data: bytes, event_id: str | None = None) -> bytes:

@@ -13,9 +13,7 @@ import cProfile
 import gc
 import json
 import logging
-import os
 import pstats
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -201,9 +199,9 @@ BOOKSHOP: Mapping[str, tuple[Scenario, int]] = {
 
 
 @asynccontextmanager
-async def serving(workflow: str, folder: str) -> AsyncIterator[GreenroomApp]:
+async def serving(workflow: str, folder: Path) -> AsyncIterator[GreenroomApp]:
     """The application between its start-up and its shutdown, as a server sees it."""
-    settings = Settings(workflow=workflow, user_conversations_foldername=Path(folder), max_sessions=100_000)
+    settings = Settings(workflow=workflow, user_conversations_foldername=folder, max_sessions=100_000)
     app = create_app(settings, find_workflow(settings))
     to_app, from_server = trio.open_memory_channel[Any](1)
     to_server, from_app = trio.open_memory_channel[Any](1)
@@ -265,22 +263,24 @@ def profiling(wanted: bool) -> Iterator[None]:
     pstats.Stats(profile).sort_stats("tottime").print_stats(45)
 
 
-async def measure(arguments: argparse.Namespace) -> None:
-    with TemporaryDirectory() as folder, open(os.path.join(folder, "log"), "w") as log:
-        configure_logging("info", "json", log)
-        logging.getLogger("greenroom.request").setLevel(arguments.log_level)
-        for workflow, scenarios in (("demo", DEMO), ("examples/bookshop", BOOKSHOP)):
-            chosen = {name: each for name, each in scenarios.items() if not arguments.only or name in arguments.only}
-            if not chosen:
-                continue
-            async with serving(workflow, os.path.join(folder, "data")) as app:
+async def measure(arguments: argparse.Namespace, folder: Path) -> None:
+    for workflow, scenarios in (("demo", DEMO), ("examples/bookshop", BOOKSHOP)):
+        chosen = {name: each for name, each in scenarios.items() if not arguments.only or name in arguments.only}
+        if chosen:
+            async with serving(workflow, folder) as app:
                 for name, (prepare, parts) in chosen.items():
-                    repeats = [await prepare(app) for _ in range(arguments.clients)]
-                    total = max(arguments.calls // parts, arguments.clients)
-                    await run_clients(repeats[0], min(total, 200), 1)
-                    with profiling(arguments.profile):
-                        each, yards = await cost(repeats, total, 1 if arguments.profile else arguments.rounds)
-                    print(f"{name:20} {each / parts:8.1f} µs {yards / parts:8.1f} yardsticks", flush=True)
+                    await measure_one(app, name, prepare, parts, arguments)
+
+
+async def measure_one(
+    app: GreenroomApp, name: str, prepare: Scenario, parts: int, arguments: argparse.Namespace
+) -> None:
+    repeats = [await prepare(app) for _ in range(arguments.clients)]
+    total = max(arguments.calls // parts, arguments.clients)
+    await run_clients(repeats[0], min(total, 200), 1)
+    with profiling(arguments.profile):
+        each, yards = await cost(repeats, total, 1 if arguments.profile else arguments.rounds)
+    print(f"{name:20} {each / parts:8.1f} µs {yards / parts:8.1f} yardsticks", flush=True)
 
 
 def main() -> None:
@@ -291,8 +291,12 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--log-level", default="INFO")
-    trio.run(measure, parser.parse_args())
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as folder, Path(folder, "log").open("w") as log:
+        configure_logging("info", "json", log)
+        logging.getLogger("greenroom.request").setLevel(arguments.log_level)
+        trio.run(measure, arguments, Path(folder, "data"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -118,6 +118,22 @@ def test_an_answer_that_breaks_off_is_wrong_and_a_new_connection_is_made() -> No
     assert all("closed the connection" in fault or "Connection" in fault for fault in tally.faults)
 
 
+def test_after_an_answer_that_cannot_be_read_a_new_connection_is_made() -> None:
+    served = 0
+
+    def first_nonsense(connection: socket.socket) -> None:
+        nonlocal served
+        served += 1
+        if served > 1:
+            politely(connection)
+        while connection.recv(65536):
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+
+    with serving(first_nonsense) as address, client_of(address, 1) as client:
+        tally = client.play(two_requests, seconds=30, most=4)
+    assert (len(tally.latencies), tally.wrong) == (3, 1)
+
+
 def test_a_connection_that_the_server_has_closed_meanwhile_is_mended() -> None:
     def one_request(line: int) -> Script:
         yield b"x"

@@ -14,7 +14,7 @@ import termios
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -58,8 +58,9 @@ class Running:
         threading.Thread(target=self._read, args=(process.stdout,), daemon=True).start()
 
     def _read(self, stream: IO[str]) -> None:
-        for line in stream:
-            self._lines.put(line.rstrip("\n"))
+        with stream:
+            for line in stream:
+                self._lines.put(line.rstrip("\n"))
         self._lines.put(None)
 
     def line(self, containing: str = "") -> str:
@@ -110,7 +111,11 @@ def running(*arguments: str, **variables: str) -> Iterator[Running]:
         yield Running(process)
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        # Not `communicate`: it waits for everybody who has the pipe, and a test that fails may leave somebody behind.
+        assert process.stdin is not None
+        with suppress(BrokenPipeError):
+            process.stdin.close()
 
 
 def url_in(line: str) -> str:

@@ -163,6 +163,7 @@ def test_a_terminal_gets_colour_and_a_bar_and_a_pipe_gets_neither(demo: str) -> 
     assert b"lift-off" in shown
     for piped in (greenroom(*arguments), greenroom("call", demo, "countdown", "steps=3", "seconds=0")):
         assert "\x1b" not in piped.stdout + piped.stderr
+    assert piped.stderr == "[1/3] T minus 2\n[2/3] T minus 1\n[3/3] T minus 0\n"
 
 
 @pytest.mark.parametrize("variables", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])

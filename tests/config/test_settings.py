@@ -62,6 +62,7 @@ def test_an_empty_environment_gives_the_documented_defaults() -> None:
         "body_limit": 4194304,
         "drain_seconds": 10.0,
         "log_level": "info",
+        "http": "own",
         "log_format": "auto",
         "origins": {},
         "variables": {},

@@ -75,7 +75,8 @@ async def test_no_two_databases_are_opened_or_closed_without_a_breath_in_between
             for visit in visits:
                 crowd.start_soon(visit.execute, "list_lent")
         nursery.cancel_scope.cancel()
-        assert len(marks) == 8 + 6
+        # At least: one that had to go for another is opened once more if it is needed once more.
+        assert len(marks) >= 8 + 6
         assert len(set(marks)) == len(marks)
         assert len(store_of(house).pool) == 2
 

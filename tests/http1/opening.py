@@ -23,7 +23,7 @@ App = Callable[[Any, Any, Any], Awaitable[None]]
 class Served:
     address: tuple[str, int]
     stop: trio.Event
-    nursery: trio.Nursery
+    ended: trio.Event
 
     @asynccontextmanager
     async def client(self, receive_buffer: int | None = None) -> AsyncIterator[Client]:
@@ -115,17 +115,18 @@ async def serving(
     connections.install(path)
     plain = worker.limits_of
     worker.limits_of = lambda config: attrs.evolve(plain(config), **limits or {})
-    stop = trio.Event()
+    stop, ended = trio.Event(), trio.Event()
 
     async def run(*, task_status: trio.TaskStatus[list[str]]) -> None:
         await serve(living(app), config, shutdown_trigger=stop.wait, task_status=task_status)
+        ended.set()
 
     try:
         async with trio.open_nursery() as nursery:
             binds = await nursery.start(run)
             host, _, port = binds[0].removeprefix("http://").removeprefix("https://").partition(":")
             try:
-                yield Served((host, int(port)), stop, nursery)
+                yield Served((host, int(port)), stop, ended)
             finally:
                 stop.set()
     finally:

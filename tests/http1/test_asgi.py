@@ -11,30 +11,10 @@ import pytest
 import trio
 import trio.testing
 
+from tests.http1.acts import HOST, answering, read, stream
 from tests.http1.opening import App, serving
 from tests.http1.opening import serving as serving_on_both  # noqa: F401
 from tests.transport import paths
-
-HOST = b"Host: localhost\r\n"
-
-
-def answering(body: bytes = b"ok", status: int = 200, *headers: tuple[bytes, bytes]) -> App:
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await read(receive)
-        length = (b"content-length", b"%d" % len(body))
-        await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
-        await send({"type": "http.response.body", "body": body})
-
-    return app
-
-
-async def read(receive: Any) -> list[bytes]:
-    pieces = []
-    while True:
-        message = await receive()
-        pieces.append(message["body"])
-        if not message["more_body"]:
-            return pieces
 
 
 def opened(app: App, **settings: Any) -> Any:
@@ -148,13 +128,6 @@ async def test_an_answer_without_a_body_has_none(status: int) -> None:
         assert b"ignored" not in seen
         assert seen.startswith(b"HTTP/1.1 %d" % status)
         assert b"heard" in seen
-
-
-async def stream(scope: Any, receive: Any, send: Any) -> None:
-    await send({"type": "http.response.start", "status": 200, "headers": []})
-    for piece in (b"one", b"", b"two"):
-        await send({"type": "http.response.body", "body": piece, "more_body": True})
-    await send({"type": "http.response.body"})
 
 
 async def test_a_stream_is_chunked_and_the_connection_goes_on() -> None:

@@ -41,7 +41,7 @@ IDS = st.one_of(
 
 @attrs.frozen
 class Known:
-    """What the requests may refer to: a session, and connections of every version, with and without one of their own."""
+    """What requests may refer to: a session, and connections of every version, with and without one of their own."""
 
     handle: str
     connections: Mapping[str, str]
@@ -193,7 +193,8 @@ def encoded(draw: st.DrawFn, body: Any) -> bytes:
         "deeper": b"[" * 2000 + b"]" * 2000,
         "empty": b"",
     }
-    return draw(rarely(st.just(plain), st.sampled_from(list(odd.values()))))
+    chosen: bytes = draw(rarely(st.just(plain), st.sampled_from(list(odd.values()))))
+    return chosen
 
 
 def _said(value: Any) -> str:

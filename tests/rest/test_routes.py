@@ -160,6 +160,7 @@ async def test_a_deferred_turn_goes_on_and_is_fetched_later() -> None:
         desk = await desk_of(house)
         error = told(await desk.execute("x", timeout_seconds=0.05, on_timeout="defer"), 504)
         turn_id = error["details"]["turn_id"]
+        assert error["details"]["deferred"] is True
         running = await desk.get(f"/turns/{turn_id}")
         assert (running.status_code, running.json()) == (202, {"turn_id": turn_id, "status": "running"})
         gate.opened.set()
@@ -279,6 +280,11 @@ async def test_conversations_are_begun_listed_searched_and_gone_on_with(tmp_path
         [found] = (await desk.get("/conversations", q="LENDING", limit=1)).json()["conversations"]
         assert found["topic"] == "Lending books"
         assert (await desk.get("/conversations", q="nowhere")).json() == {"conversations": []}
+        # A page is never larger than was asked for, and none is seen twice or missed.
+        page = (await desk.get("/conversations", q="s", limit=1)).json()
+        other = (await desk.get("/conversations", q="s", limit=1, cursor=page["next_cursor"])).json()
+        topics = [[each["topic"] for each in some["conversations"]] for some in (page, other)]
+        assert topics == [["Shelves"], ["Lending books"]]
         gone_on = await desk.post("/activate_conversation", {"conversation_id": found["conversation_id"]})
         assert gone_on.json() == {"status": "ok"}
         await desk.execute("list_lent")

@@ -157,9 +157,20 @@ async def test_curl_sees_the_traces_of_a_real_command_while_it_runs(tmp_path: Pa
             assert b"let go" in await until(process, b'{"type":"output"')
 
 
-async def test_the_response_begins_before_there_is_anything_to_say_and_silence_is_broken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("accept", [NDJSON, SSE])
+async def test_the_response_begins_before_there_is_anything_to_say(accept: dict[str, str]) -> None:
+    gate = Silent()
+    async with open_house(Script({"invoke_agent": gate.play})) as house:
+        desk = await desk_of(house)
+        async with Wire.open(house.address) as wire:
+            await wire.request("POST", "/invoke_agent_stream", {**desk.bearer, **accept})
+            assert (await wire.response())["status"] == "200"
+            assert gate.ended == []
+            gate.opened.set()
+            assert "through" in await wire.rest()
+
+
+async def test_silence_is_broken_by_what_a_reader_skips(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "KEEP_ALIVE_SECONDS", 0.05)
     for accept, sign in ((SSE, ": keep-alive"), (NDJSON, "")):
         gate = Silent()
@@ -242,7 +253,8 @@ async def test_a_client_that_leaves_takes_its_turn_with_it(accept: dict[str, str
         async with Wire.open(house.address) as wire:
             await wire.request("POST", "/execute_command", {**desk.bearer, **accept})
             await gate.entered.wait()
-        await gate.left.wait()
+        with trio.fail_after(10):
+            await gate.left.wait()
         assert gate.ended == ["cancelled"]
         await eventually(lambda: living() <= before, seconds=5)
 

@@ -7,6 +7,7 @@ whatever its headers say, so that a client that disagrees with itself is told so
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import mcp.types as t
@@ -113,7 +114,7 @@ class Endpoint:
                 await incoming.respond(405, headers=[(b"allow", _ALLOWED if legacy else b"POST, OPTIONS")])
 
     async def _post(self, incoming: Incoming, body: bytes, record: RequestRecord) -> None:
-        if incoming.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        if not _is_json(incoming.headers.get("content-type", "")):
             await _refuse(incoming, 415, "The content type must be application/json")
             return
         shortcut = await self._try_the_short_way(incoming, body, record)
@@ -145,6 +146,7 @@ class Endpoint:
         return await self.lean.serve(incoming, call)
 
 
+@lru_cache(maxsize=64)
 def accepted(accept: str) -> tuple[bool, bool]:
     """Whether JSON, and whether a stream of events, is among what the client accepts."""
     kinds = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
@@ -152,6 +154,11 @@ def accepted(accept: str) -> tuple[bool, bool]:
         not kinds.isdisjoint({"*/*", "application/*", "application/json"}),
         not kinds.isdisjoint({"*/*", "text/*", "text/event-stream"}),
     )
+
+
+@lru_cache(maxsize=64)
+def _is_json(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
 def claims_modern(value: Any) -> bool:

@@ -73,6 +73,7 @@ class Part:
     use: SessionUse
     mirrored: Sequence[tuple[str, str]]
     """Arguments that the newer era repeats in headers, and those."""
+    takes_traces: bool
 
     @classmethod
     def of(cls, act: Act) -> Part | None:
@@ -83,7 +84,7 @@ class Part:
         if any(len(path) != 1 or schema["properties"][path[0]].get("type") != "string" for path in positions):
             return None
         headers = {path[0]: f"{MCP_PARAM_HEADER_PREFIX}{token}".lower() for path, token in positions.items()}
-        return cls(act, act.tool.session_use, tuple(headers.items()))
+        return cls(act, act.tool.session_use, tuple(headers.items()), act.takes_traces)
 
     def mirrors(self, arguments: Mapping[str, Any], headers: Mapping[str, str]) -> bool:
         """Whether headers and arguments say the same, letter by letter."""
@@ -251,24 +252,28 @@ class Lean:
                 pass
             case _:
                 return None
+        kind: type = type(result.is_error)
+        if kind is not bool:
+            return None
         act = call.part.act
         if not result.is_error and not act.surely_gives(result.structured):
             return None
-        shaped: dict[str, Any] = {"content": [], "isError": result.is_error}
+        content = []
         for each in result.content:
-            if type(each) is not Text:
+            if type(each) is not Text or type(each.text) is not str:
                 return None
-            shaped["content"].append({"text": each.text, "type": "text"})
+            content.append({"text": each.text, "type": "text"})
+        shaped: dict[str, Any] = {"content": content, "isError": result.is_error}
         if call.modern:
             shaped["resultType"] = "complete"
-        structured = wire.structured(result, with_traces=act.takes_traces)
-        if structured is not None:
+        if result.structured is not None:
+            structured = wire.structured(result, with_traces=call.part.takes_traces)
+            if not plainjson.is_plain(structured):
+                return None
             shaped["structuredContent"] = structured
-        if not plainjson.is_plain(shaped):
-            return None
         if call.modern:
             shaped |= self._seal
-        return plainjson.write(jsonrpc.result(call.id, shaped))
+        return plainjson.write({"jsonrpc": "2.0", "id": call.id, "result": shaped})
 
 
 def _split(call: Call) -> tuple[StageOptions, dict[str, Any]]:

@@ -244,8 +244,8 @@ class Legacy:
                 if log.only_message() is not None and not stream.started and not at_once:
                     break
                 frames, cursor = log.after(cursor, with_ids=with_ids)
-                for frame in frames:
-                    await stream.write(frame)
+                if frames:
+                    await stream.write_steadily(b"".join(frames))
                 if (log.done and log.end <= cursor) or log.released != released:
                     break
             gone = False

@@ -66,7 +66,7 @@ class Modern:
         stream = EventStream(incoming.send, [*sse.HEADERS, *incoming.extra_headers])
 
         async def write(message: dict[str, Any]) -> None:
-            await stream.write(sse.event(sse.compact(message)))
+            await stream.write_steadily(sse.event(sse.compact(message)))
 
         exchange = Exchange(request.id, request.params, write, begun=begun)
         answer = await self._answer(incoming, request, route, exchange, stream)

@@ -6,6 +6,7 @@ too, for their owner.
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import time
@@ -48,6 +49,8 @@ ALL = "greenroom://conversations"
 MAX_READ = 1000
 """Turns of a conversation that are read as a resource, the newest."""
 
+_MAX_JUST_KEPT = 10_000
+
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 
 
@@ -65,6 +68,10 @@ class KeptWorkflow:
     wall_clock: Callable[[], float] = time.time
     _door: trio.Lock = attrs.field(factory=trio.Lock, init=False, repr=False)
     """Users whose database has to be opened first come in one by one."""
+    _coming: dict[str, trio.Event] = attrs.field(factory=dict, init=False, repr=False)
+    """Those who are at the door or on their way to it."""
+    _just_kept: set[str] = attrs.field(factory=set, init=False, repr=False)
+    """Turns that are on disk, and that nobody has asked about yet."""
 
     # --- the workflow, and more ----------------------------------------------------------------------------
 
@@ -128,15 +135,13 @@ class KeptWorkflow:
 
     def _conversation_for(self, user_id: str, wanted_id: str | None) -> str:
         """The one that is wanted, the last, or a new one. The first of a user gets its database with the first call."""
-        if not self.store.keeps(user_id):
-            last = self.store.handles.latest(user_id)
-            known = last.conversation_id if last is not None and last.workflow_name == self.name else None
-            return known or new_id()
         with self.store.glance(user_id) as looked_at:
             active = looked_at.active_conversation()
             wanted = looked_at.get_conversation(wanted_id) if wanted_id is not None else None
         if active is None and wanted is None:
-            return self.create_conversation(self.store.user(user_id)).id
+            last = self.store.handles.latest(user_id)
+            known = last.conversation_id if last is not None and last.workflow_name == self.name else None
+            return known or new_id()
         if wanted is not None and wanted != active:
             self.store.user(user_id).activate_conversation(wanted.id)
         conversation = wanted or active
@@ -164,6 +169,19 @@ class KeptWorkflow:
         with self.store.glance(record.user_id) as user:
             turn = user.get_turn(turn_id)
         return turns.result_of(turn) if turn is not None else None
+
+    def has_kept(self, turn_id: str) -> bool:
+        known = turn_id in self._just_kept
+        self._just_kept.discard(turn_id)
+        return known
+
+    def kept(self, user_id: str, turn_id: str) -> None:
+        """This turn is in the store now."""
+        if len(self._just_kept) >= _MAX_JUST_KEPT:
+            # Of sessions that broke off before they could ask: it does no harm not to know.
+            self._just_kept.clear()
+        self._just_kept.add(turn_id)
+        self.written(user_id)
 
     def create_conversation(self, user: UserStore, conversation_id: str | None = None) -> Conversation:
         return user.create_conversation(conversation_id or new_id(), at=self.now(), activate=True)
@@ -202,10 +220,23 @@ class KeptWorkflow:
         Opening a database holds up the whole process for some milliseconds, and a thread would not help: so it is one
         at a time, in steps, and everybody who has theirs open is served between two of them.
         """
+        while (coming := self._coming.get(user_id)) is not None:
+            await coming.wait()
         if self.store.at_hand(user_id):
             return
+        self._coming[user_id] = arrived = trio.Event()
+        try:
+            await self._prepare(user_id)
+        finally:
+            del self._coming[user_id]
+            arrived.set()
+
+    async def _prepare(self, user_id: str) -> None:
+        steps = self.store.preparing(user_id)
+        for first in itertools.islice(steps, 1):
+            await trio.to_thread.run_sync(first)
         async with self._door:
-            for step in self.store.preparing(user_id):
+            for step in steps:
                 await trio.to_thread.run_sync(step)
 
     def written(self, user_id: str) -> None:

@@ -62,6 +62,8 @@ class Lasting(Protocol):
 
 
 class KeptSession:
+    __slots__ = ("_fresh_history", "_house", "_inner", "_to_restore", "_user", "record")
+
     def __init__(self, house: KeptWorkflow, inner: WorkflowSession, record: SessionHandle, *, came_back: bool) -> None:
         self._house = house
         self._inner = inner
@@ -107,11 +109,10 @@ class KeptSession:
 
     async def _arrive(self) -> None:
         """Before anything else: what is kept is at hand, and so is the conversation."""
-        is_first = not self._house.store.keeps(self.record.user_id)
         await self._house.ready(self.record.user_id)
         if self._user.get_conversation(self.conversation_id) is None:
             # Unless it is the user's first, it was old and has been forgotten; what is said now begins another.
-            wanted = self.conversation_id if is_first else None
+            wanted = self.conversation_id if self._user.active_conversation() is None else None
             self._move_to(self._house.create_conversation(self._user, wanted))
 
     # --- a turn of the workflow ----------------------------------------------------------------------------
@@ -163,7 +164,7 @@ class KeptSession:
                 duration_ms=max(self._house.now() - started_at, 0),
             )
         )
-        self._house.written(self.record.user_id)
+        self._house.kept(self.record.user_id, turn.id)
         turn.announce(ResourceUpdated(self._house.uri(self.conversation_id)))
 
     async def _go_on(self, turn: RunningTurn) -> Mapping[str, Any] | None:

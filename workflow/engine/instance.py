@@ -38,6 +38,8 @@ _ids = itertools.count(1)
 class Instance:
     """`workflow` is what command code is given; `context` is what its `workflow.context` starts with."""
 
+    __slots__ = ("_wall_clock", "definition", "workflow")
+
     def __init__(
         self,
         definition: WorkflowDefinition,

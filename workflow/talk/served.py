@@ -190,7 +190,7 @@ class ServedSession:
     # --- a life beyond the first ---------------------------------------------------------------------------
 
     def recollect(self, exchanges: Sequence[Exchange]) -> None:
-        self._memory = Memory.of(exchanges)
+        self._memory = Memory.of(exchanges) if exchanges else None
 
     async def save(self, turn: Turn) -> Mapping[str, Any] | None:
         instance = self._instance
