@@ -58,7 +58,7 @@ clients: install ## run real MCP clients against a server of our own
 chaos: install ## kill the server 200 times under load and compare what is kept with what clients have seen
 	$(BIN)/python -m tests.chaos.run $(ARGS)
 
-bench: install ## measure Greenroom beside its peers, about eight minutes; ARGS="--quick" takes a look
+bench: install ## measure Greenroom beside its peers, about nine minutes; ARGS="--quick" takes a look
 	$(BIN)/python -m bench.run $(ARGS)
 
 fuzz: install ## 100,000 hostile byte streams for the HTTP/1.1 connection, and 5,000 hostile calls of REST

@@ -33,8 +33,12 @@ def describe() -> dict[str, str | float]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         # Of whoever else is there: it is looked at before the first server is started.
-        "load": round(os.getloadavg()[0], 2),
+        "load": load(),
     }
+
+
+def load() -> float:
+    return round(os.getloadavg()[0], 2)
 
 
 def _all_cores() -> set[int]:

@@ -62,7 +62,7 @@ METHOD = f"""\
 ## How to run it
 
 ```
-make bench                                # everything, about eight minutes
+make bench                                # everything, about nine minutes
 make bench ARGS="--quick"                 # a look, not a measurement
 make bench ARGS="--only call,setup --peers greenroom,sdk-uvloop"
 python -m bench.report                    # this page and its picture, from the last run
@@ -85,11 +85,19 @@ def _where(results: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"Measured on {machine['date']}: {machine['cores']} cores of {machine['cpu']}, {machine['memory_gb']} GB, "
         f"{machine['system']}, Python {machine['python']}. "
-        f"Before it began the load average was {machine['load']:g}; it should be close to 0.\n"
+        f"The load average was {machine['load']:g} before it began, and should be close to 0"
+        f"{_afterwards(machine)}.\n"
     )
     yield from _markdown(Table("", ("environment", "versions"), list(results["versions"].items())))
     for name, reason in results["skipped"].items():
         yield f"Left out: {NAMES[name]}, because {_one_line(reason)}\n"
+
+
+def _afterwards(machine: Mapping[str, Any]) -> str:
+    """The run itself keeps between one core and two busy; what is beyond that came from somebody else."""
+    if "load_after" not in machine:
+        return ""
+    return f"; it was {machine['load_after']:g} at the end, where the run's own share is 1 to 2"
 
 
 def _targets(results: Mapping[str, Any]) -> Iterator[str]:

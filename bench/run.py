@@ -134,6 +134,7 @@ def main() -> int:
         finished = True
     finally:
         # Whatever went wrong at the end of it, minutes of measuring are worth keeping.
+        record.results["machine"]["load_after"] = machine.load()
         record.results["took_seconds"] = round(time.monotonic() - began)
         BUILD.mkdir(parents=True, exist_ok=True)
         (PARTIAL if partial or not finished else RESULTS).write_text(json.dumps(record.results, indent=1))

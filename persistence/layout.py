@@ -42,6 +42,5 @@ def _first_files() -> dict[str, bytes]:
     return {
         "IDENTITY": str(uuid.uuid4()).encode(),
         _MANIFEST: _NO_TABLES,
-        "speedict-config.json": b'{"raw_mode":true,"prefix_extractors":{}}',
         "CURRENT": f"{_MANIFEST}\n".encode(),
     }

@@ -80,8 +80,7 @@ class Pool:
         """Open what the next call about this user needs, in steps of some milliseconds at most.
 
         Each holds up whatever runs in this process: whoever iterates lets others have their turn in between, and
-        does in another thread what is handed out, which waits for the disk and holds up nobody. The first step touches
-        nothing but this user's own folder, so that several users can take theirs at a time.
+        does in another thread what is handed out, which waits for the disk and holds up nobody.
         """
         if user_id in self._open:
             return

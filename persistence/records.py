@@ -52,6 +52,13 @@ class TurnStatus(enum.StrEnum):
     ABANDONED = "abandoned"
 
 
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number too large to be a float
+        return False
+
+
 @attrs.frozen(kw_only=True)
 class Conversation:
     id: str = attrs.field(validator=_identifier)
@@ -75,7 +82,7 @@ class Feedback:
 
     @binary_or_numeric_score.validator
     def _a_score(self, _: Any, value: object) -> None:
-        if not (value is None or (isinstance(value, int | float) and math.isfinite(value))):
+        if not (value is None or (isinstance(value, int | float) and _is_finite(value))):
             raise UnstorableValue("binary_or_numeric_score must be true, false or a finite number.")
 
     @nl_feedback.validator

@@ -144,8 +144,6 @@ class Store(Protocol):
         """Make it so, in short steps, for who is going to write.
 
         Whoever iterates lets others run in between, and does what is handed out in another thread before going on.
-        The first step of several users may be under way at once, and never twice for the same user; all others one by
-        one.
         """
 
     def users(self) -> Iterator[str]:

@@ -11,14 +11,14 @@ from tests.transport import paths
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if chosen := paths.of(metafunc.module):
-        metafunc.fixturenames.append("http_path")
         metafunc.parametrize("http_path", chosen, indirect=True)
 
 
-@pytest.fixture
+# For all, although few are given a path: pytest forgets a fixture that nobody has asked for by the time it counts.
+@pytest.fixture(autouse=True)
 def http_path(request: pytest.FixtureRequest) -> Iterator[str]:
-    paths.chosen = request.param
+    paths.chosen = getattr(request, "param", paths.ALL[0])
     try:
-        yield request.param
+        yield paths.chosen
     finally:
         paths.chosen = paths.ALL[0]

@@ -125,6 +125,7 @@ class EventStream:
     def __init__(self, send: Send, headers: RawHeaders, preamble: bytes = b"") -> None:
         self._send = send
         self._steady_send = getattr(send, "steady", send)
+        self._is_ours = getattr(send, "is_ours", False)
         self._headers = list(headers)
         self._preamble = preamble
         self._lock = trio.Lock()
@@ -138,11 +139,7 @@ class EventStream:
         await self._write(frame, self._steady_send)
 
     async def _write(self, frame: bytes, send: Send) -> None:
-        try:
-            # Trio's `acquire` lets the others have their turn first, even if there is nobody to wait for.
-            self._lock.acquire_nowait()
-        except trio.WouldBlock:
-            await self._lock.acquire()
+        await self._take_turn()
         try:
             if not self.started:
                 self.started = True
@@ -151,6 +148,18 @@ class EventStream:
             await send({"type": "http.response.body", "body": frame, "more_body": True})
         finally:
             self._lock.release()
+
+    async def _take_turn(self) -> None:
+        # Trio's `acquire` lets the others have their turn first, even if there is nobody to wait for. Our own connection
+        # does that by itself; on Hypercorn's, a send to a client that was cut off never waits, and a turn that goes on
+        # reporting would never hear that the client has left.
+        if self._is_ours:
+            try:
+                self._lock.acquire_nowait()
+                return
+            except trio.WouldBlock:
+                pass
+        await self._lock.acquire()
 
     async def end(self, frame: bytes = b"") -> None:
         """Finish the response."""

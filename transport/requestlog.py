@@ -120,6 +120,11 @@ class WatchedSend:
         self._record = record
         self._send = send
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it leads to a connection of ours."""
+        return self._record.our_connection
+
     async def __call__(self, message: Any) -> None:
         if message["type"] == "http.response.start":
             message = self._begun(message)

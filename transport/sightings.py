@@ -91,7 +91,8 @@ def turns_shown(
 ) -> list[dict[str, Any]]:
     """The newest first: the one on stage, those that the conversation keeps, and those that only the session knows."""
     shown = {turn.id: _kept_shown(turn) for turn in kept}
-    for record in recent:
+    # The newest of equals first, too: turns may begin within the same millisecond.
+    for record in reversed(recent):
         if record.turn_id not in shown:
             shown[record.turn_id] = _recent_shown(record, now, wall_clock)
     if (turn := actor.turn) is not None:

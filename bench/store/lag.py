@@ -1,7 +1,8 @@
 """How long an event loop stands, and what it would be on this machine right now if nobody asked anything of it.
 
-`python -m bench.store.lag` is the second: a loop with nothing to do and a file that is synced now and then, until
-its input ends. What it prints then, as JSON, is the floor under the figures of whatever ran beside it.
+`python -m bench.store.lag` is the second: a loop with nothing to do and a file that is synced now and then, from the
+first line of its input to its end. What it prints then, as JSON, is the floor under the figures of whatever ran beside
+it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ import tempfile
 import threading
 import time
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any
 
@@ -41,6 +40,8 @@ class Lag:
     """By operation: the milliseconds that each took since the last sample."""
     totals: dict[str, list[float]] = attrs.field(factory=dict)
     """By operation: how many, milliseconds altogether, the longest."""
+    just_told: bool = False
+    """To add up the figures takes ten milliseconds: that sample is of this bench, and does not count."""
 
     def note(self, operation: str, milliseconds: float) -> None:
         self.done.setdefault(operation, []).append(milliseconds)
@@ -54,6 +55,9 @@ class Lag:
             wall, cpu = time.perf_counter(), time.thread_time()
             await trio.sleep(PAUSE)
             late = max(time.perf_counter() - wall - PAUSE, 0.0) * 1000
+            if self.just_told:
+                self.just_told = False
+                continue
             count += 1
             busy = (time.thread_time() - cpu) * 1000
             self.busiest = max(self.busiest, busy)
@@ -80,7 +84,7 @@ class Lag:
             "operations": self.totals,
         }
         self.tenths, self.worst, self.totals = array("L", bytes(8 * len(self.tenths))), [], {}
-        self.busiest = 0.0
+        self.busiest, self.just_told = 0.0, True
         return figures
 
     def _at(self, below: list[int], count: float) -> float:
@@ -92,9 +96,28 @@ class Lag:
 
 @attrs.define
 class Floor:
-    """Of a loop, and of the disk, in milliseconds."""
+    """Of a loop, and of the disk, in milliseconds, while what is done inside of it is done."""
 
+    process: subprocess.Popen[bytes]
     figures: dict[str, Any] = attrs.field(factory=dict)
+
+    @classmethod
+    def waiting(cls) -> Floor:
+        """A process of its own, with the priority that this one has now. It has nothing to do before it is entered."""
+        command = [sys.executable, "-m", "bench.store.lag"]
+        return cls(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+
+    def __enter__(self) -> Floor:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(b"begin\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        told, _ = self.process.communicate(timeout=30)
+        self.figures = json.loads(told)
 
     def __str__(self) -> str:
         loop, disk = self.figures["loop"], self.figures["disk"]
@@ -103,21 +126,6 @@ class Floor:
             f"{loop['above']} times above {ABOVE_MS}; syncing a small file: median {disk[0]:.1f} ms, "
             f"p99 {disk[1]:.1f}, worst {disk[2]:.1f}"
         )
-
-
-@contextmanager
-def floor_beside() -> Iterator[Floor]:
-    """The floor during what is done inside, known at its end."""
-    floor = Floor()
-    command = [sys.executable, "-m", "bench.store.lag"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            yield floor
-        finally:
-            told, _ = process.communicate(timeout=30)
-        floor.figures = json.loads(told)
 
 
 def _sync_now_and_then(stop: threading.Event, took: list[float]) -> None:
@@ -148,4 +156,5 @@ async def _idle() -> None:
 
 
 if __name__ == "__main__":
-    trio.run(_idle)
+    if sys.stdin.readline():
+        trio.run(_idle)

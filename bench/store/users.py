@@ -4,7 +4,8 @@ Run `python -m bench.store.users` from the project's folder. The server is a pro
 `--serve`: the product as it is, with a task that sleeps a millisecond at a time and notes how much later than that it
 wakes up, and a stop-watch on what the store does to the disk. Then some of the users come back. A lag that is no work
 of the loop is time that it was kept waiting, by the disk or by whoever else is busy on this machine: so the work is
-told too, and what an idle loop and a bare sync took at the same time.
+told too, and what an idle loop and a bare sync took at the same time. The users themselves would be elsewhere, and so
+theirs is the lower priority.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import httpx
 import trio
 
 from bench.agent.proc import cpu_seconds, resident_mb
-from bench.store.lag import ABOVE_MS, Lag, floor_beside
+from bench.store.lag import ABOVE_MS, Floor, Lag
 from greenroom.config.settings import load_settings
 from greenroom.persistence import pool
 from greenroom.persistence.database import Database
@@ -41,6 +42,8 @@ from tests.transport.process import ROOT, ServerProcess, server_process
 
 WORST_LAG_MS, GROWTH_MB = float(ABOVE_MS), 100.0
 CLIENTS = 8
+NICENESS = 10
+"""Of the clients, so that they do not keep the server from the processors."""
 
 
 # --- the server --------------------------------------------------------------------------------------------
@@ -119,10 +122,10 @@ class Bench:
             self.handles[number] = opened["session_id"]
         await self.call(client, "execute_command", session_id=self.handles[number], command="list_orders")
 
-    async def all_visit(self, title: str, numbers: list[int]) -> dict[str, Any]:
+    async def all_visit(self, title: str, numbers: list[int], floor: Floor) -> dict[str, Any]:
         """By a few clients, each with one user after the other. What the server says of itself afterwards."""
         await self._figures()
-        with floor_beside() as floor:
+        with floor:
             seconds, busy = await self._visits(numbers)
         figures = await self._figures()
         print(f"{title}: {len(numbers)} users in {seconds:.0f} s, {busy / len(numbers) * 1000:.1f} ms of CPU each")
@@ -196,20 +199,25 @@ async def measure(users: int, returning: int) -> int:
         async with server_process(["-m", "bench.store.users", "--serve"], folder, None, **settings) as server:
             await server.ready()
             bench = Bench(server, folder / "user_conversations")
-            await bench.all_visit("warming up", [users])
+            floors = [Floor.waiting() for _ in range(3)]
+            os.nice(NICENESS)
+            await bench.all_visit("warming up", [users], floors[0])
             before = resident_mb(server.process.pid)
-            first = await bench.all_visit("first visit", list(range(users)))
+            first = await bench.all_visit("first visit", list(range(users)), floors[1])
             after = resident_mb(server.process.pid)
-            again = await bench.all_visit("coming back", list(range(returning)))
+            again = await bench.all_visit("coming back", list(range(returning)), floors[2])
     finally:
         shutil.rmtree(folder)
     lag, growth = max(first["max"], again["max"]), after - before
     print(f"open databases: at most {bench.most_open} (bound {MAX_OPEN} and the sessions')", end=", ")
     print(f"{bench.most_descriptors} descriptors, {bench.most_threads} threads")
     print(f"memory: {before:.0f} MB before, {after:.0f} MB with {first['sessions']} sessions, {growth:+.0f} MB")
-    work = max(first["busiest"], again["busiest"])
-    print(f"most work of the loop at a time: {work:.1f} ms")
-    print(f"worst lag: {lag:.1f} ms (target {WORST_LAG_MS:.0f} ms)")
+    print(f"most work of the loop at a time: {max(first['busiest'], again['busiest']):.1f} ms")
+    worst = max(first["worst"] + again["worst"], key=lambda each: float(each["late"]))
+    print(f"worst lag: {lag:.1f} ms (target {WORST_LAG_MS:.0f} ms), of which {worst['cpu']} ms were work", end="; ")
+    idle = max(floor.figures["loop"]["max"] for floor in floors)
+    disk = max(floor.figures["disk"][2] for floor in floors)
+    print(f"meanwhile, the worst of an idle loop was {idle:.1f} ms, and of a bare sync {disk:.1f} ms")
     return 0 if bench.most_open <= MAX_OPEN + 1 and growth < GROWTH_MB and lag < WORST_LAG_MS else 1
 
 

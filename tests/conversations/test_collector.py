@@ -1,4 +1,4 @@
-"""Garbage in helpings: what is new every second, and what is old when there is time."""
+"""Garbage in helpings: what is new all the time, and what is old when there is time."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_nothing_happens_in_a_process_that_froze_nothing(autojump_clock: M
         nursery.cancel_scope.cancel()
 
 
-async def test_a_server_collects_what_is_new_every_second_and_everything_once_it_is_quiet(
+async def test_a_server_collects_what_is_new_all_the_time_and_everything_once_it_is_quiet(
     autojump_clock: MockClock,
 ) -> None:
     before, old = gc.get_threshold(), Knot()

@@ -1,7 +1,7 @@
 """Python's garbage in small helpings, so that many sessions do not make long pauses.
 
 A collection of the oldest generation looks at every object there is: a tenth of a second with a few thousand sessions,
-and everybody waits. So that is left to Python no longer. Every second, what is new is looked through, and once so much
+and everybody waits. So Python is not left to do that. Twice a second, what is new is looked through, and once so much
 of it is alive that looking takes some milliseconds, it is frozen, which is to say that no collection looks at it again.
 Nearly everything goes when its last reference goes, frozen or not; what does not is a cycle that was broken off later,
 and for these there is a collection of everything once there is nothing else to do, or once so much has been frozen that
@@ -16,11 +16,11 @@ import gc
 
 import trio
 
-PAUSE = 1.0
+PAUSE = 0.5
 QUIET = 200
 """Objects that come to be within a pause when nobody does anything, at most."""
 BETWEEN_FULL = 600.0
-ENOUGH = 10_000
+ENOUGH = 5_000
 """Objects that are not frozen, new or not: to look through so many takes some milliseconds."""
 MANY = 10_000_000
 """Objects frozen since the last collection of everything: a gigabyte or so. Then it cannot wait any longer."""

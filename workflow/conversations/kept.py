@@ -6,7 +6,6 @@ too, for their owner.
 
 from __future__ import annotations
 
-import itertools
 import json
 import logging
 import time
@@ -68,8 +67,9 @@ class KeptWorkflow:
     wall_clock: Callable[[], float] = time.time
     _door: trio.Lock = attrs.field(factory=trio.Lock, init=False, repr=False)
     """Users whose database has to be opened first come in one by one."""
-    _coming: dict[str, trio.Event] = attrs.field(factory=dict, init=False, repr=False)
-    """Those who are at the door or on their way to it."""
+    _disk: trio.Lock = attrs.field(factory=trio.Lock, init=False, repr=False)
+    """Whoever makes the disk work. A database that is being opened holds up everybody for as long as the disk takes,
+    so nobody makes that longer meanwhile."""
     _just_kept: set[str] = attrs.field(factory=set, init=False, repr=False)
     """Turns that are on disk, and that nobody has asked about yet."""
 
@@ -220,24 +220,16 @@ class KeptWorkflow:
         Opening a database holds up the whole process for some milliseconds, and a thread would not help: so it is one
         at a time, in steps, and everybody who has theirs open is served between two of them.
         """
-        while (coming := self._coming.get(user_id)) is not None:
-            await coming.wait()
         if self.store.at_hand(user_id):
             return
-        self._coming[user_id] = arrived = trio.Event()
-        try:
-            await self._prepare(user_id)
-        finally:
-            del self._coming[user_id]
-            arrived.set()
-
-    async def _prepare(self, user_id: str) -> None:
-        steps = self.store.preparing(user_id)
-        for first in itertools.islice(steps, 1):
-            await trio.to_thread.run_sync(first)
         async with self._door:
-            for step in steps:
-                await trio.to_thread.run_sync(step)
+            steps = self.store.preparing(user_id)
+            while True:
+                async with self._disk:
+                    step = next(steps, None)
+                    if step is None:
+                        return
+                    await trio.to_thread.run_sync(step)
 
     def written(self, user_id: str) -> None:
         if self.sync_seconds == 0:
@@ -262,7 +254,8 @@ class KeptWorkflow:
     async def _sync(self) -> None:
         """In a thread: the disk may take its time, and nobody has to wait for it."""
         try:
-            await trio.to_thread.run_sync(self.store.syncing())
+            async with self._disk:
+                await trio.to_thread.run_sync(self.store.syncing())
         except StoreError:
             log.exception("what was written could not be made safe")
 
