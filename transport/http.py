@@ -150,9 +150,9 @@ class EventStream:
             self._lock.release()
 
     async def _take_turn(self) -> None:
-        # Trio's `acquire` lets the others have their turn first, even if there is nobody to wait for. Our own connection
-        # does that by itself; on Hypercorn's, a send to a client that was cut off never waits, and a turn that goes on
-        # reporting would never hear that the client has left.
+        # Trio's `acquire` lets the others have their turn first, even if there is nobody to wait for. Our connection
+        # does that by itself; on Hypercorn's, a send to a client that was cut off never waits, and a turn that goes
+        # on reporting would never hear that the client has left.
         if self._is_ours:
             try:
                 self._lock.acquire_nowait()
