@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.peers.install import BUILD, HERE, node
 from bench.peers.table import Peer
 
-_OURS = ("greenroom", "trio", "hypercorn", "mcp", "httptools", "orjson")
+_OURS = ("greenroom", "trio", "hypercorn", "mcp", "orjson")
 _TOLD = {
     "python-sdk": ("mcp", "uvicorn"),
     "python-sdk-uvloop": ("mcp", "uvicorn", "uvloop", "httptools"),
