@@ -115,7 +115,7 @@ class Floor:
         self.process.stdout.readline()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *raised: object) -> None:
         told, _ = self.process.communicate(timeout=30)
         self.figures = json.loads(told)
 

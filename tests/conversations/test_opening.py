@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 import trio
 import trio.lowlevel
 
+from greenroom.persistence import speedict_store
 from greenroom.persistence.database import Database
+from greenroom.persistence.files import sync_files
 from greenroom.persistence.names import SESSIONS
 from tests.admin.asking import kept_by, store_of
 from tests.conversations.test_over_mcp import listed, serving, visit_of
@@ -100,3 +103,30 @@ async def test_what_was_written_is_synced_in_a_thread_soon_after(tmp_path: Path)
         with trio.fail_after(10):
             while store_of(house).dirty:  # noqa: ASYNC110
                 await trio.sleep(0.01)
+
+
+async def test_nobody_is_let_in_while_what_was_written_is_being_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow_sync(paths: list[Path]) -> None:
+        begun.set()
+        assert may_end.wait(30)
+        sync_files(paths)
+
+    async with serving(tmp_path, sync_ms=1) as house, trio.open_nursery() as nursery:
+        alice, bob = await visit_of(house, user_id="alice"), await visit_of(house, user_id="bob")
+        await alice.execute("list_lent")
+        monkeypatch.setattr(speedict_store, "sync_files", slow_sync)
+        begun.clear()
+        await alice.execute("list_lent")
+        with trio.fail_after(20):
+            await trio.to_thread.run_sync(begun.wait, 20)
+            nursery.start_soon(bob.execute, "list_lent")
+            while not kept_by(house)._disk.statistics().tasks_waiting:  # noqa: ASYNC110
+                await trio.sleep(0.01)
+        assert not store_of(house).at_hand("bob")
+        assert (await alice.execute("list_lent"))["isError"] is False
+        may_end.set()
+    assert len(databases(tmp_path)) == 2
